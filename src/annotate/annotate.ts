@@ -15,6 +15,9 @@ const SVG_LOADER = 'VipsForeignLoadSvgBuffer';
 /** Unguessable: without keys, a client that knows the name can fetch the picture. */
 const FILE_NAME = /^[0-9a-f]{32}\.jpg$/;
 
+/** Names that the store is asked for at once. */
+const PRUNED_AT_ONCE = 500;
+
 export interface AnnotatorOptions {
   /** Opens pictures by the same rules as detection. */
   detector: Pick<Detector, 'readImage' | 'decodeImage'>;
@@ -67,30 +70,52 @@ export class Annotator {
    */
   async read(name: string, owner: string | null): Promise<Buffer | null> {
     if (!FILE_NAME.test(name)) return null;
-    const others = owner === null ? await readdir(this.#folder).catch(() => []) : [owner];
-    for (const folder of ['', ...others.filter((entry) => !FILE_NAME.test(entry))]) {
+    for (const folder of await this.#folders(owner)) {
       const bytes = await readFile(join(this.#folder, folder, name)).catch(() => null);
       if (bytes !== null) return bytes;
     }
     return null;
   }
 
-  /** Removes copies drawn before `before` (Unix milliseconds), also half-written ones. Returns how many. */
-  async prune(before: number): Promise<number> {
-    const names = await readdir(this.#folder, { recursive: true }).catch(() => []);
+  /**
+   * Removes copies drawn before `before` (Unix milliseconds), also half-written ones, but for those that `inUse` gives of
+   * some names. Returns how many, and the bytes of those that are left.
+   */
+  async prune(
+    before: number,
+    inUse: (names: readonly string[]) => Promise<readonly string[]>,
+  ): Promise<{ removed: number; bytes: number }> {
+    const found = await readdir(this.#folder, { recursive: true }).catch(() => []);
+    const paths = found.filter((path) => FILE_NAME.test(basename(path).replace(/\.part$/, '')));
     let removed = 0;
-    for (const name of names) {
-      if (!FILE_NAME.test(basename(name).replace(/\.part$/, ''))) continue;
-      const path = join(this.#folder, name);
-      const modified = await stat(path).then(
-        (entry) => entry.mtimeMs,
-        () => Infinity,
-      );
-      if (modified >= before) continue;
-      await rm(path, { force: true });
-      removed += 1;
+    let bytes = 0;
+    for (let at = 0; at < paths.length; at += PRUNED_AT_ONCE) {
+      const some = paths.slice(at, at + PRUNED_AT_ONCE);
+      const used = new Set(await inUse(some.map((path) => basename(path))));
+      for (const path of some) {
+        const file = await stat(join(this.#folder, path)).catch(() => null);
+        if (file === null) continue;
+        if (file.mtimeMs >= before || used.has(basename(path))) bytes += file.size;
+        else {
+          await rm(join(this.#folder, path), { force: true });
+          removed += 1;
+        }
+      }
     }
-    return removed;
+    return { removed, bytes };
+  }
+
+  /** Removes these copies, whoever owns them. */
+  async remove(names: readonly string[]): Promise<void> {
+    for (const folder of await this.#folders(null)) {
+      for (const name of names) await rm(join(this.#folder, folder, name), { force: true });
+    }
+  }
+
+  /** Those with copies that this owner may read; null: all. */
+  async #folders(owner: string | null): Promise<string[]> {
+    const others = owner === null ? await readdir(this.#folder).catch(() => []) : [owner];
+    return ['', ...others.filter((entry) => !FILE_NAME.test(entry.replace(/\.part$/, '')))];
   }
 }
 

@@ -1,6 +1,7 @@
 /** What several commands share: values of options, the detection parameters as flags, examples. */
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { LABEL_ROWS, type JobLabels, type Keep, type LabelRow } from '../api/job-labels.js';
 import { PARAMETER_ROWS, type ParameterRow, type Region } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
 import { tilesOf, type Tiles } from '../api/tiles.js';
@@ -107,6 +108,49 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
         ),
       ];
   }
+}
+
+/** Values of the flags of `addLabelFlags`, by the names of the flags. */
+export type LabelFlags = Record<string, unknown>;
+
+/** What people write on a job. */
+export function addLabelFlags(command: Command): Command {
+  for (const row of LABEL_ROWS) command.addOption(toLabelOption(row));
+  return command;
+}
+
+/** The given ones. */
+export function givenLabels(flags: LabelFlags): Partial<JobLabels> {
+  const given = LABEL_ROWS.map((row) => [row.name, flags[flagOf(row)]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+const flagOf = ({ flag, name }: LabelRow): string => flag ?? name;
+
+function toLabelOption(row: LabelRow): Option {
+  const flag = `--${flagOf(row)}`;
+  const text = `${row.text.charAt(0).toLowerCase()}${row.text.slice(1)}`;
+  switch (row.kind) {
+    case 'line':
+    case 'text':
+      return new Option(`${flag} <text>`, text);
+    case 'tags':
+      return new Option(`${flag} <name>`, `${text}; may be repeated`).argParser(
+        (tag: string, before: string[] = []) => [...before, tag],
+      );
+    case 'keep':
+      return new Option(
+        `${flag} [days]`,
+        'keep the results until the job is removed, or for so many days from now; 0: for the retention time',
+      )
+        .preset(true)
+        .argParser(keep(row.mostDays));
+  }
+}
+
+function keep(mostDays: number): (text: string | true) => Keep {
+  const days = wholeNumber(0, mostDays);
+  return (text) => (text === true ? true : days(text) === 0 ? false : days(text));
 }
 
 /** The end of a command's help. */

@@ -1,8 +1,9 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { TOP_PRIORITY } from '../api/options.js';
-import { GROUPINGS, JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
+import { GROUPINGS, JOB_SORTS, JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
 import {
+  addLabelFlags,
   addParameterFlags,
   examples,
   nameList,
@@ -13,6 +14,7 @@ import { addExportFlags, checkExportFlags, type ExportFlags } from './export-out
 import type { CountsFlags } from './job/counting.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
+import type { EditFlags } from './job/changing.js';
 import type { SubmitFlags, WatchFlags } from './job/watching.js';
 import { UsageError, type RegisterCommand, type Terminal } from './terminal.js';
 
@@ -32,13 +34,16 @@ Examples:
   $ lattice job result $JOB --format coco -o boxes.coco.json
   $ lattice job counts $JOB --by hour --format csv -o counts.csv
   $ lattice job list --status pending,running
+  $ lattice job list --search 'north gate' --tag night
+  $ lattice job edit $JOB --name 'North gate, Monday' --keep 90
   $ lattice job retry $JOB
-  $ lattice job cancel $JOB`;
+  $ lattice job cancel $JOB
+  $ lattice job remove $JOB`;
 
 export const registerJob: RegisterCommand = (program, terminal) => {
   const job = program
     .command('job')
-    .description('submit, list, watch, retry and cancel jobs of a running service')
+    .description('submit, list, watch, edit, retry, cancel and remove jobs of a running service')
     .addHelpText('after', EXAMPLES);
   registerSubmit(job, terminal);
   registerList(job, terminal);
@@ -48,6 +53,8 @@ export const registerJob: RegisterCommand = (program, terminal) => {
   registerWatch(job, terminal);
   registerRetry(job, terminal);
   registerCancel(job, terminal);
+  registerEdit(job, terminal);
+  registerRemove(job, terminal);
 };
 
 function command(
@@ -100,7 +107,8 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
       wholeNumber(0, TOP_PRIORITY),
     )
     .option('--callback-url <url>', 'webhook URL that receives the result')
-    .option('--metadata <json>', 'JSON object that is returned with the result', jsonObject)
+    .option('--metadata <json>', 'JSON object that is returned with the result', jsonObject);
+  addLabelFlags(submit)
     .option('-w, --wait', 'show the progress until the job has ended')
     .option('--timeout <seconds>', 'stop waiting after this time; the job goes on', seconds)
     .action(async (paths: string[], flags: SubmitFlags) => {
@@ -112,9 +120,22 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
 function registerList(parent: Command, terminal: Terminal): void {
   command(parent, 'list', 'jobs, newest first', 'print one JSON array', [
     '--status pending,running --limit 50',
+    "--search 'north gate' --tag night --sort name",
   ])
     .option('-s, --status <names>', `only these: ${JOB_STATUSES.join(', ')}`, statuses)
     .addOption(new Option('-t, --type <type>', 'only this type').choices(JOB_TYPES))
+    .option('-m, --model <name>', 'only of this model')
+    .option(
+      '-q, --search <words>',
+      'only jobs that have these words in name, typed paths, tags, notes or title, in any letter case',
+    )
+    .option('--tag <name>', 'only jobs with this tag')
+    .addOption(
+      new Option(
+        '--sort <order>',
+        'submitted: newest first; ended: last to end first; name: by title; with a minus the reverse',
+      ).choices(JOB_SORTS),
+    )
     .option('-n, --limit <number>', 'most jobs to show', wholeNumber(1, 1_000_000), 20)
     .action(async (flags: ListFlags) => {
       const { listJobs } = await import('./job/showing.js');
@@ -199,7 +220,7 @@ function registerRetry(parent: Command, terminal: Terminal): void {
   )
     .argument('<job>', 'id of the job whose failed images are run again')
     .action(async (jobId: string, flags: AccessFlags) => {
-      const { retryJob } = await import('./job/showing.js');
+      const { retryJob } = await import('./job/changing.js');
       await retryJob(jobId, flags, terminal);
     });
 }
@@ -210,8 +231,37 @@ function registerCancel(parent: Command, terminal: Terminal): void {
   ])
     .argument('<job>', 'its id')
     .action(async (jobId: string, flags: AccessFlags) => {
-      const { cancelJob } = await import('./job/showing.js');
+      const { cancelJob } = await import('./job/changing.js');
       await cancelJob(jobId, flags, terminal);
+    });
+}
+
+function registerEdit(parent: Command, terminal: Terminal): void {
+  const edit = command(
+    parent,
+    'edit',
+    'name, tag or annotate a job, or keep it longer; an empty text clears',
+    'print its status record',
+    ["job_AaH_VN9D --name 'North gate, Monday' --tag gate --tag night", 'job_AaH_VN9D --keep 90'],
+  ).argument('<job>', 'its id');
+  addLabelFlags(edit).action(async (jobId: string, flags: EditFlags) => {
+    const { editJob } = await import('./job/changing.js');
+    await editJob(jobId, flags, terminal);
+  });
+}
+
+function registerRemove(parent: Command, terminal: Terminal): void {
+  command(
+    parent,
+    'remove',
+    'remove ended jobs with their results and drawn copies, for good; also kept ones',
+    'print their last status records, one per line',
+    ['job_AaH_VN9D job_AaH_VN9E'],
+  )
+    .argument('<job...>', 'ids')
+    .action(async (jobIds: string[], flags: AccessFlags) => {
+      const { removeJobs } = await import('./job/changing.js');
+      await removeJobs(jobIds, flags, terminal);
     });
 }
 

@@ -24,6 +24,7 @@ import type {
   JobImages,
   JobImagesQuery,
   JobList,
+  JobPatch,
   JobResult,
   JobRetried,
   JobStatus,
@@ -193,7 +194,7 @@ export class LatticeClient {
     return this.#call({ method: 'POST', path, repeatable: false }, options);
   }
 
-  /** Jobs, newest first; the next page is asked for when it is needed. Each has its own deadline. */
+  /** Jobs, newest first unless `sort` says else; the next page is asked for when it is needed, with its own deadline. */
   async *list(filter: JobFilter = {}, options?: CallOptions): AsyncGenerator<JobStatus, void> {
     for (let cursor: string | null | undefined; cursor !== null;) {
       const page = await this.listPage({ limit: PAGE, ...filter, cursor }, options);
@@ -205,6 +206,18 @@ export class LatticeClient {
   /** One page of jobs, newest first; `cursor` is the `next_cursor` of the page before. */
   listPage(query: JobFilter & PageCursor = {}, options?: CallOptions): Promise<JobList> {
     return this.#get(`/v1/jobs${queryOf(query)}`, options);
+  }
+
+  /** Changes name, tags, notes or keep of a job at any time; what is left out stays, null makes it empty. */
+  edit(jobId: string, labels: JobPatch, options?: CallOptions): Promise<JobStatus> {
+    const call = { method: 'PATCH', path: pathOf(jobId), body: labels, repeatable: true } as const;
+    return this.#call(call, options);
+  }
+
+  /** Removes an ended job with its results and drawn copies for good; `job_not_finished` before its end. */
+  remove(jobId: string, options?: CallOptions): Promise<JobStatus> {
+    const path = `${pathOf(jobId)}?purge=true`;
+    return this.#call({ method: 'DELETE', path, repeatable: false }, options);
   }
 
   /** Ends the job as `failed` with code `cancelled`; `job_already_finished` when it has ended. */

@@ -30,6 +30,7 @@ export type {
 } from '../http/routes/jobs/submissions.js';
 export type {
   JobListBody as JobList,
+  JobPatchBody as JobPatch,
   JobStatusBody as JobStatus,
 } from '../http/routes/jobs/jobs.js';
 export type { JobSubmitBody as JobSubmit } from '../http/routes/jobs/read-submission.js';
@@ -52,7 +53,8 @@ export type {
 export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */
-export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>>;
+export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor' | 'q'>> &
+  Pick<z.input<typeof listQuerySchema>, 'q'>;
 
 /** `cursor` is the `next_cursor` of the page before. */
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;

@@ -28,6 +28,8 @@ export interface JobChanges {
     failed: number;
     /** Without an outcome yet in one job or in both. */
     pending: number;
+    /** Without a turn in one job or in both, which was ended before. */
+    notRun: number;
     onlyHere: number;
     /** Not reached. */
     unread: number;
@@ -166,13 +168,14 @@ class Side {
 }
 
 class ChangeSums {
-  readonly #images = { compared: 0, failed: 0, pending: 0 };
+  readonly #images = { compared: 0, failed: 0, pending: 0, notRun: 0 };
   readonly #classes = new Map<string, Record<Change, number>>();
   readonly #changed: ChangedImage[] = [];
 
   /** True: the boxes of these images are to be read and added. */
   takes({ outcome: one }: ImageState, { outcome: other }: ImageState): boolean {
     if (one === 'failed' || other === 'failed') this.#images.failed += 1;
+    else if (one === 'not_run' || other === 'not_run') this.#images.notRun += 1;
     else if (one === 'pending' || other === 'pending') this.#images.pending += 1;
     else if (one === 'found' || other === 'found') return true;
     else this.#images.compared += 1;
@@ -193,13 +196,13 @@ class ChangeSums {
   }
 
   result({ imageCount }: Job, [here, there]: readonly [Side, Side]): JobChanges {
-    const { compared, failed, pending } = this.#images;
+    const { compared, failed, pending, notRun } = this.#images;
     const onlyHere = here.alone + (there.hasEnded ? here.waiting : 0);
     const onlyThere = there.alone + (here.hasEnded ? there.waiting : 0);
-    const unread = imageCount - compared - failed - pending - onlyHere;
+    const unread = imageCount - compared - failed - pending - notRun - onlyHere;
     this.#changed.sort((a, b) => b.changes - a.changes || a.index - b.index);
     return {
-      images: { compared, failed, pending, onlyHere, unread, onlyThere },
+      images: { compared, failed, pending, notRun, onlyHere, unread, onlyThere },
       classes: this.#classes,
       changed: this.#changed,
     };

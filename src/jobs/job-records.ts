@@ -15,6 +15,17 @@ export interface StoredJob extends Job {
   number: number;
 }
 
+/** Where a job stands in a sorted list; `key` is null where the number alone orders it. */
+export interface ListPlace {
+  key: string | number | null;
+  number: number;
+}
+
+export interface ListedJob {
+  job: StoredJob;
+  place: ListPlace;
+}
+
 export interface Submission {
   jobId: string;
   submittedAt: number;
@@ -132,6 +143,32 @@ export interface KeptTimes {
   resultTtlHours: number;
   /** For events and idempotency keys. */
   historyHours: number;
+}
+
+/** One batch of a sweep. */
+export interface Swept {
+  /** Jobs. */
+  removed: number;
+  /** File names of drawn copies that belong to no job any more. */
+  copies: string[];
+  /** There is work left. */
+  more: boolean;
+}
+
+export interface MadeRoom extends Swept {
+  /** Of the jobs that were removed, when the first and the last of them had ended; null where none was. */
+  oldest: number | null;
+  newest: number | null;
+  /** Bytes of the tables before. */
+  used: number;
+}
+
+/** In bytes. */
+export interface StoreSize {
+  /** By the tables. */
+  used: number;
+  /** Of the file: with pages that are free and will be used again. */
+  file: number;
 }
 
 /** Ages are limits on `completedAt` and on the time of writing; older goes. */

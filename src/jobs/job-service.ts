@@ -3,10 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
+import type { JobLabels } from '../api/job-labels.js';
 import { timeInName, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
 import {
   jobNotFound,
+  withoutOutcome,
+  type ClassCounts,
   type Idempotency,
   type ImageCounts,
   type ImageEntry,
@@ -17,6 +20,7 @@ import {
   type Job,
   type JobEvent,
   type JobFilter,
+  type JobSort,
   type JobSpec,
   type JobStatus,
   type RetriedImages,
@@ -25,6 +29,7 @@ import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
 import type {
   JobCounts,
+  ListPlace,
   StoredCounts,
   StoredImage,
   StoredJob,
@@ -41,8 +46,10 @@ export interface ServiceParts {
   events: JobEvents;
   counts: QueueCounts;
   views: Views;
-  /** The disk has too little free space for the results of new jobs. */
-  nearlyFull: () => boolean;
+  /** Why there is no room for the results of new jobs; null where there is. */
+  noRoom: () => LatticeError | null;
+  /** Jobs were removed: their images are left to be. */
+  removed: () => void;
   maxQueuedJobs: number;
   stats: () => DetectorStats;
   stopping: () => boolean;
@@ -143,13 +150,12 @@ export class JobService {
     }
   }
 
-  /** As `imagePages`, of the images that have an outcome; once the job has ended the others have failed. */
+  /** As `imagePages`, of the images that have an outcome. */
   async *countPages(jobId: string): AsyncGenerator<ImageCounts[], void> {
     const { store } = this.#parts;
     const job = await store.find(jobId, null);
-    const hasEnded = job.completedAt !== null;
     for await (const page of this.#pages(job, (...part) => store.imageCounts(...part))) {
-      yield page.filter(({ failed }) => failed !== null || hasEnded).map(toCounts);
+      yield page.filter(({ failed }) => failed !== null).map(toCounts);
     }
   }
 
@@ -157,9 +163,8 @@ export class JobService {
   async *statePages(jobId: string): AsyncGenerator<ImageState[], void> {
     const { store } = this.#parts;
     const job = await store.find(jobId, null);
-    const hasEnded = job.completedAt !== null;
     for await (const page of this.#pages(job, (...part) => store.imageCounts(...part))) {
-      yield page.map((image) => toState(image, hasEnded));
+      yield page.map((image) => toState(image, job));
     }
   }
 
@@ -203,7 +208,7 @@ export class JobService {
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
     const found = isFiltered
       ? await this.#parts.store.filteredImages(
-          { number, imageCount, ended: completedAt !== null },
+          { number, imageCount, without: withoutOutcome({ completedAt }) },
           filter,
           offset,
           limit,
@@ -234,17 +239,43 @@ export class JobService {
 
   async list(
     filter: JobFilter,
-    page: { limit: number; cursor: string | null },
+    { limit, cursor, sort = 'submitted' }: { limit: number; cursor: string | null; sort?: JobSort },
   ): Promise<{ jobs: Job[]; nextCursor: string | null }> {
-    const before = page.cursor === null ? null : decodeCursor(page.cursor);
-    const found = await this.#parts.store.list(filter, page.limit + 1, before);
-    const shown = found.slice(0, page.limit);
+    const after = cursor === null ? null : decodeCursor(cursor, sort);
+    const found = await this.#parts.store.list(filter, limit + 1, after, sort);
+    const shown = found.slice(0, limit);
     const last = shown.at(-1);
-    const more = found.length > page.limit && last !== undefined;
+    const more = found.length > limit && last !== undefined;
     return {
-      jobs: shown,
-      nextCursor: more ? encodeCursor(last.number) : null,
+      jobs: shown.map(({ job }) => job),
+      nextCursor: more ? encodeCursor(last.place, sort) : null,
     };
+  }
+
+  /** Boxes of each of these jobs by class so far, most first. */
+  classCounts(jobs: readonly Job[]): Promise<ClassCounts[]> {
+    return this.#parts.store.classCounts(jobs.map(({ jobId }) => jobId));
+  }
+
+  /** Of file names of drawn copies, those that belong to jobs. */
+  copiesOfJobs(names: readonly string[]): Promise<string[]> {
+    return this.#parts.store.copiesOfJobs(names);
+  }
+
+  /** How many jobs are kept beyond the retention time. */
+  keptJobs(): Promise<number> {
+    return this.#parts.store.keptJobs();
+  }
+
+  /** Changes the given labels of a job, also of one that runs or has ended. */
+  relabel(jobId: string, keyId: string | null, changes: Partial<JobLabels>): Promise<Job> {
+    return this.#parts.store.relabel(jobId, keyId, changes, Date.now() / 1000);
+  }
+
+  /** Removes an ended job and all that it has; rejects with `job_not_finished`. */
+  async remove(jobId: string, keyId: string | null): Promise<void> {
+    await this.#parts.store.remove(jobId, keyId);
+    this.#parts.removed();
   }
 
   /** Ends the job `failed` with code `cancelled`; rejects with `job_already_finished`. */
@@ -282,14 +313,9 @@ export class JobService {
 
   /** Why new jobs are refused at the moment. */
   #refusal(): LatticeError | null {
-    const { stopping, nearlyFull, counts, maxQueuedJobs } = this.#parts;
+    const { stopping, noRoom, counts, maxQueuedJobs } = this.#parts;
     if (stopping()) return new LatticeError('shutting_down', 'The service is stopping.');
-    if (nearlyFull()) {
-      const detail =
-        'The disk of the job store is nearly full; no job is accepted until space is free.';
-      return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
-    }
-    return counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null;
+    return noRoom() ?? (counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null);
   }
 
   /** The time in which the images of one job are finished. */
@@ -313,12 +339,8 @@ function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
   };
 }
 
-/** An image without a turn has failed once its job has ended. */
-function toState(
-  { index, path, failed, classCounts }: StoredCounts,
-  hasEnded: boolean,
-): ImageState {
-  if (failed === null) return { index, path, outcome: hasEnded ? 'failed' : 'pending' };
+function toState({ index, path, failed, classCounts }: StoredCounts, job: Job): ImageState {
+  if (failed === null) return { index, path, outcome: withoutOutcome(job) };
   if (failed !== 0) return { index, path, outcome: 'failed' };
   return { index, path, outcome: classCounts === NO_BOXES ? 'empty' : 'found' };
 }
@@ -349,17 +371,29 @@ function newJobId(): string {
   return `job_${bytes.toString('base64url')}`;
 }
 
-/** Where a list of jobs continues: opaque to callers, the number of a job inside. */
-function encodeCursor(jobNumber: number): string {
-  return Buffer.from(`before:${jobNumber}`).toString('base64url');
+/** Where a list of jobs continues: opaque to callers, the place of the last job inside. */
+function encodeCursor({ key, number }: ListPlace, sort: JobSort): string {
+  return Buffer.from(JSON.stringify([sort, number, key])).toString('base64url');
 }
 
-/** Throws `validation_failed` on text that `encodeCursor` did not make. */
-function decodeCursor(cursor: string): number {
-  const match = /^before:([1-9]\d{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
-  if (match?.[1] === undefined || encodeCursor(Number(match[1])) !== cursor) {
-    const detail = 'The cursor is not one that a list answered.';
-    throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
+/** Throws `validation_failed` on text that `encodeCursor` did not make for this order. */
+function decodeCursor(cursor: string, sort: JobSort): ListPlace {
+  const place = placeOf(Buffer.from(cursor, 'base64url').toString('utf8'), sort);
+  if (place !== null && encodeCursor(place, sort) === cursor) return place;
+  const detail = `The cursor is not one that a list sorted by ${sort} answered.`;
+  throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
+}
+
+function placeOf(text: string, sort: JobSort): ListPlace | null {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(text);
+  } catch {
+    return null;
   }
-  return Number(match[1]);
+  if (!Array.isArray(parts) || parts.length !== 3 || parts[0] !== sort) return null;
+  const [, number, key] = parts as [unknown, unknown, unknown];
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) return null;
+  if (key !== null && typeof key !== 'string' && typeof key !== 'number') return null;
+  return { key, number };
 }

@@ -1,6 +1,7 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
+import type { JobLabels } from '../api/job-labels.js';
 import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
@@ -22,6 +23,16 @@ export interface JobSettings {
   annotate: boolean;
   /** Owner; null without authentication. */
   keyId: string | null;
+  labels: JobLabels;
+  typed: TypedPaths;
+}
+
+/** The paths of a submission as they were typed, before folders and globs are expanded. */
+export interface TypedPaths {
+  /** The first ones, as many as are stored; at least one. */
+  paths: readonly string[];
+  /** Of all. */
+  count: number;
 }
 
 export interface JobSpec extends JobSettings {
@@ -34,8 +45,6 @@ export interface Job {
   spec: JobSettings;
   status: JobStatus;
   imageCount: number;
-  /** Path of the first image. */
-  firstPath: string;
   /** Images that have an entry, ok or error. */
   finishedImages: number;
   /** Those of them that ended in an error. */
@@ -49,6 +58,26 @@ export interface Job {
   workerId: string;
   /** Set on `failed`. */
   error: Problem | null;
+  /** Unix seconds until which `keep` holds by the clock of the request; null where it is no number of days. */
+  keptUntil: number | null;
+}
+
+/** Boxes of a job by class. */
+export type ClassCounts = Readonly<Record<string, number>>;
+
+/**
+ * What an image without an outcome is: it waits for its turn, or its job was ended before it had one. All counts, states
+ * and results follow this.
+ */
+export function withoutOutcome({ completedAt }: Pick<Job, 'completedAt'>): 'pending' | 'not_run' {
+  return completedAt === null ? 'pending' : 'not_run';
+}
+
+/** Images that had no turn before their job was ended. */
+export function notRunImages(
+  job: Pick<Job, 'completedAt' | 'imageCount' | 'finishedImages'>,
+): number {
+  return withoutOutcome(job) === 'not_run' ? job.imageCount - job.finishedImages : 0;
 }
 
 /** Finished images / all, 0 to 1. */
@@ -96,11 +125,23 @@ export interface JobFilter {
   jobType?: JobType | undefined;
   submittedAfter?: number | undefined;
   submittedBefore?: number | undefined;
+  modelName?: string | undefined;
+  /** In any letter case. */
+  tag?: string | undefined;
+  /** Words that the name, the typed paths, the tags, the notes or the title of the metadata have, in any letter case. */
+  words?: readonly string[] | undefined;
   keyId?: string | null;
 }
 
-/** The outcome of an image: boxes, no boxes, an error, or none yet. */
-export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
+/**
+ * The order of a list. `submitted`: newest first. `ended`: those that have not ended, then the last to end first. `name`:
+ * by title, from A. With `-`, the reverse.
+ */
+export const JOB_SORTS = ['submitted', '-submitted', 'ended', '-ended', 'name', '-name'] as const;
+export type JobSort = (typeof JOB_SORTS)[number];
+
+/** The outcome of an image: boxes, no boxes, an error, none yet, or none because its job was ended. */
+export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending', 'not_run'] as const;
 
 /** An image without its boxes. */
 export interface ImageState {
@@ -155,6 +196,10 @@ export type RetriedImages = (typeof RETRIED_IMAGES)[number];
 export interface Idempotency {
   key: string;
   fingerprint: string;
+}
+
+export function jobNotFinished(detail: string, retryAfterS = 1): LatticeError {
+  return new LatticeError('job_not_finished', detail, { retryAfterS });
 }
 
 export function jobNotFound(): LatticeError {

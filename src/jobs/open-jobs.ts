@@ -10,8 +10,8 @@ import type { JobStore, WebhookQueue } from './store/job-store.js';
 import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
-import { startRetention } from './retention-sweeper.js';
-import type { QueuedJob } from './job-records.js';
+import { RetentionSweeper, type RemovalReason } from './retention-sweeper.js';
+import type { QueuedJob, StoreSize } from './job-records.js';
 import { JobService } from './job-service.js';
 import { Views } from './views.js';
 
@@ -45,6 +45,10 @@ export interface JobsOptions {
   storeRetryMs?: number;
   /** Submits are refused while less than this is free on the disk. */
   reserveBytes?: number;
+  /** Of the store, in bytes; 0, the default: no bound. */
+  mostBytes?: number;
+  /** Removes files of drawn copies that belong to no job any more. */
+  removeCopies?: (names: readonly string[]) => Promise<void>;
 }
 
 export interface Jobs {
@@ -56,6 +60,16 @@ export interface Jobs {
   stop(deadlineMs: number): Promise<void>;
   /** Why jobs cannot be stored at the moment; null when they can. */
   health(): Promise<LatticeError | null>;
+  /** Of the store, as the metrics have it. */
+  storeFigures(): StoreFigures;
+}
+
+export interface StoreFigures {
+  size: StoreSize;
+  /** New jobs are refused because the store has reached its bound. */
+  isFull: boolean;
+  /** Jobs removed by this process. */
+  removed: Readonly<Record<RemovalReason, number>>;
 }
 
 /** Opens the jobs and starts their work. They own the store from here on and close it, also if the opening fails. */
@@ -114,13 +128,24 @@ function assemble(
   const nearlyFull = () => freeBytes(dataDir) < reserveBytes;
   const intervalMs = options.retentionIntervalMs ?? 60_000;
   const historyHours = options.historyHours ?? 24;
-  const retention = startRetention(store, { resultTtlHours, historyHours, intervalMs }, logger);
+  const { mostBytes = 0, removeCopies = () => Promise.resolve() } = options;
+  const kept = { resultTtlHours, historyHours, intervalMs, mostBytes, removeCopies };
+  const retention = new RetentionSweeper(store, kept, logger);
   let drained: Promise<unknown> | null = null;
   const service = new JobService({
     store,
     runner,
     ...parts,
-    nearlyFull,
+    noRoom: () => {
+      if (nearlyFull()) {
+        return noRoom('The disk of the job store is nearly full', 'until space is free');
+      }
+      const until = 'until jobs are removed or LATTICE_STORE_MAX_MB is raised';
+      return retention.isFull ? noRoom('The job store is as large as it may be', until) : null;
+    },
+    removed: () => {
+      retention.removedOnRequest();
+    },
     maxQueuedJobs,
     stats: () => detector.stats(),
     stopping: () => drained !== null,
@@ -137,7 +162,17 @@ function assemble(
       await store.close();
     },
     health: () => Promise.resolve(storeHealth(store, nearlyFull)),
+    storeFigures: () => ({
+      size: store.size(),
+      isFull: retention.isFull,
+      removed: retention.removed,
+    }),
   };
+}
+
+function noRoom(why: string, until: string): LatticeError {
+  const detail = `${why}; no job is accepted ${until}.`;
+  return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
 }
 
 function warnOfOpenFolder(dataDir: string, logger: Logger): void {

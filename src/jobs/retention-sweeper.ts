@@ -1,51 +1,202 @@
-/** Removes expired jobs, events and keys in batches, once per interval. */
+/** Removes expired jobs, events and keys in batches, once per interval, and the oldest jobs where the store is too large. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JobStore } from './store/job-store.js';
+import type { JobEventName } from '../api/events.js';
 import type { Logger } from '../base/logger-port.js';
+import type { MadeRoom, Swept } from './job-records.js';
+import type { JobStore } from './store/job-store.js';
+
+const MIB = 1024 * 1024;
+/** Of the bound: room is made from the first on, until the second is reached. */
+const ROOM_FROM = 0.9;
+const ROOM_UNTIL = 0.8;
+const ENDS: ReadonlySet<JobEventName> = new Set(['job_completed', 'job_failed']);
+
+export const REMOVAL_REASONS = ['age', 'bound', 'request'] as const;
+export type RemovalReason = (typeof REMOVAL_REASONS)[number];
 
 export interface RetentionOptions {
   resultTtlHours: number;
   /** How long events and idempotency keys are kept. */
   historyHours: number;
   intervalMs: number;
+  /** Bytes of the store; 0: no bound. */
+  mostBytes: number;
+  /** Removes files of drawn copies that belong to no job any more. */
+  removeCopies: (names: readonly string[]) => Promise<void>;
 }
 
-/** Sweeps at once and then once per interval until the stop, which waits for the sweep in progress. */
-export function startRetention(
-  store: JobStore,
-  { resultTtlHours, historyHours, intervalMs }: RetentionOptions,
-  logger: Logger,
-): { stop: () => Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const sweep = async () => {
-    let removed = 0;
-    const limits = await store.sweepLimits({
-      now: Date.now() / 1000,
-      running: performance.now() / 1000,
-      resultTtlHours,
-      historyHours,
+type SweptStore = Pick<JobStore, 'sweepLimits' | 'sweep' | 'makeRoom' | 'size' | 'onCommitted'>;
+
+/** Works from its start until the stop, which waits for the batch in progress. */
+export class RetentionSweeper {
+  readonly #store: SweptStore;
+  readonly #options: RetentionOptions;
+  readonly #logger: Logger;
+  readonly #stopping = new AbortController();
+  readonly #removed: Record<RemovalReason, number> = { age: 0, bound: 0, request: 0 };
+  readonly #working: Promise<void>;
+  readonly #unlisten: () => void;
+  /** Wakes the work before its interval is over. */
+  #wake: () => void = () => undefined;
+  #isHurried = false;
+  /** Nothing is left that may go, and the store is larger than it may be. */
+  #isStuck = false;
+  /** Removed for the bound since it was last said. */
+  #unsaid: { removed: number; oldest: number; newest: number } | null = null;
+  #saidAt = -Infinity;
+
+  constructor(store: SweptStore, options: RetentionOptions, logger: Logger) {
+    this.#store = store;
+    this.#options = options;
+    this.#logger = logger;
+    this.#working = this.#work();
+    this.#unlisten = store.onCommitted((events) => {
+      if (events.some(({ event }) => ENDS.has(event))) this.#isStuck = false;
+      if (this.#isAbove(ROOM_FROM) && !this.#isStuck) this.hurry();
     });
-    for (let more = true; more && !signal.aborted;) {
-      const swept = await store.sweep(limits);
-      removed += swept.removed;
-      ({ more } = swept);
-    }
-    if (removed > 0) logger.info({ removed }, 'jobs past their time removed');
-  };
-  const work = async () => {
+  }
+
+  /** Jobs removed by this process. */
+  get removed(): Readonly<Record<RemovalReason, number>> {
+    return this.#removed;
+  }
+
+  /** The store has reached its bound: new jobs must wait until there is room. */
+  get isFull(): boolean {
+    return this.#isAbove(1);
+  }
+
+  /** A caller has removed a job: its images are still there. */
+  removedOnRequest(): void {
+    this.#removed.request += 1;
+    this.#isStuck = false;
+    this.hurry();
+  }
+
+  /** Works at once. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.#wake();
+  }
+
+  stop(): Promise<void> {
+    this.#unlisten();
+    this.#stopping.abort();
+    this.#wake();
+    return this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await sweep().catch((error: unknown) => {
-        logger.warn({ error: String(error) }, 'retention failed; it is tried again');
-      });
-      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => null);
+      this.#isHurried = false;
+      try {
+        await this.#sweep();
+        await this.#makeRoom();
+      } catch (error) {
+        this.#logger.warn({ error: String(error) }, 'retention failed; it is tried again');
+      }
+      if (!this.#isHurried && !signal.aborted) await this.#pause();
     }
-  };
-  const working = work();
-  return {
-    stop: () => {
-      stopping.abort();
-      return working;
-    },
-  };
+  }
+
+  async #pause(): Promise<void> {
+    const waking = new AbortController();
+    this.#wake = () => {
+      waking.abort();
+    };
+    const { intervalMs } = this.#options;
+    await sleep(intervalMs, undefined, { signal: waking.signal, ref: false }).catch(() => null);
+    this.#wake = () => undefined;
+  }
+
+  async #sweep(): Promise<void> {
+    const { resultTtlHours, historyHours } = this.#options;
+    const before = this.#removed.age;
+    const now = Date.now() / 1000;
+    const running = performance.now() / 1000;
+    const kept = { now, running, resultTtlHours, historyHours };
+    const limits = await this.#store.sweepLimits(kept);
+    await this.#batches(async () => {
+      const swept = await this.#store.sweep(limits);
+      this.#removed.age += swept.removed;
+      return swept;
+    });
+    const removed = this.#removed.age - before;
+    if (removed > 0) this.#logger.info({ removed }, 'jobs past their time removed');
+  }
+
+  async #makeRoom(): Promise<void> {
+    const { mostBytes } = this.#options;
+    const { used, file } = this.#store.size();
+    if (mostBytes > 0 && (used > mostBytes * ROOM_FROM || file > mostBytes)) {
+      const last = await this.#batches(async () => {
+        const made = await this.#store.makeRoom({ used: mostBytes * ROOM_UNTIL, file: mostBytes });
+        this.#note(made);
+        return made;
+      });
+      this.#sayStuck(last);
+    }
+    this.#sayRemoved();
+  }
+
+  /** The last one; null where there was none. */
+  async #batches<T extends Swept>(batch: () => Promise<T>): Promise<T | null> {
+    let last: T | null = null;
+    while (last?.more !== false && !this.#stopping.signal.aborted) {
+      last = await batch();
+      if (last.copies.length > 0) await this.#options.removeCopies(last.copies);
+    }
+    return last;
+  }
+
+  #note({ removed, oldest, newest }: MadeRoom): void {
+    if (removed === 0 || oldest === null || newest === null) return;
+    this.#removed.bound += removed;
+    const before = this.#unsaid ?? { removed: 0, oldest, newest };
+    this.#unsaid = {
+      removed: before.removed + removed,
+      oldest: Math.min(before.oldest, oldest),
+      newest: Math.max(before.newest, newest),
+    };
+  }
+
+  /** At most once per interval: under a flood jobs go all the time. */
+  #sayRemoved(): void {
+    const { mostBytes, intervalMs } = this.#options;
+    if (this.#unsaid === null || performance.now() - this.#saidAt < intervalMs) return;
+    const { removed, oldest, newest } = this.#unsaid;
+    const hoursSince = (at: number) => Math.round((Date.now() / 1000 - at) / 36) / 100;
+    this.#logger.warn(
+      {
+        removed,
+        endedHoursAgo: { oldest: hoursSince(oldest), newest: hoursSince(newest) },
+        storeMaxMb: mostBytes / MIB,
+      },
+      'the job store is as large as LATTICE_STORE_MAX_MB allows: its oldest ended jobs were removed before their ' +
+        'time; keep those that matter, raise the bound, or shorten LATTICE_RESULT_TTL_HOURS',
+    );
+    this.#unsaid = null;
+    this.#saidAt = performance.now();
+  }
+
+  /** Said once, and again after there was room. */
+  #sayStuck(last: MadeRoom | null): void {
+    const isStuck = last !== null && !last.more && this.#isAbove(ROOM_UNTIL);
+    if (isStuck && !this.#isStuck) {
+      const { used, file } = this.#store.size();
+      const facts = { usedMb: used / MIB, fileMb: file / MIB };
+      this.#logger.error(
+        { ...facts, storeMaxMb: this.#options.mostBytes / MIB },
+        'the job store is nearly as large as LATTICE_STORE_MAX_MB allows, and only jobs are left that are kept, have ' +
+          'not ended or wait for their webhook: at the bound new jobs are refused; raise it, or remove kept jobs',
+      );
+    }
+    this.#isStuck = isStuck;
+  }
+
+  #isAbove(share: number): boolean {
+    const { mostBytes } = this.#options;
+    return mostBytes > 0 && this.#store.size().used > mostBytes * share;
+  }
 }

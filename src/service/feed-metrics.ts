@@ -11,9 +11,14 @@ export interface MetricFeeds {
   jobs: Jobs;
   /** True once the service has begun to stop. */
   draining: () => boolean;
+  /** Of all drawn copies; null: not known yet. */
+  drawnBytes: () => number | null;
 }
 
-export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: MetricFeeds): void {
+export function feedMetrics(
+  metrics: Metrics,
+  { cluster, jobs, draining, drawnBytes }: MetricFeeds,
+): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
   countJobs(metrics, jobs.service);
@@ -26,6 +31,11 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
     jobImages: async () => (await jobs.service.counts()).queuedImages,
     oldestJobSeconds: async () => secondsSince(await jobs.service.oldestPendingAt()),
     webhooksWaiting: () => jobs.webhooks.waitingCount(),
+    storeBytes: () => ({ ...jobs.storeFigures().size }),
+    storeFull: () => jobs.storeFigures().isFull,
+    drawnBytes: () => drawnBytes() ?? [],
+    keptJobs: () => jobs.service.keptJobs(),
+    removedJobs: () => ({ ...jobs.storeFigures().removed }),
     statistics: () => detector.stats(),
     workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
     workerEvents: () => ({ ...detector.events }),

@@ -38,6 +38,26 @@ const FIGURES = {
     name: 'lattice_webhooks_waiting',
     help: 'Webhook deliveries that are still to be made.',
   },
+  storeBytes: {
+    name: 'lattice_store_bytes',
+    help: 'Size of the job store: used by its tables, and of its file.',
+    label: 'part',
+  },
+  storeFull: {
+    name: 'lattice_store_full',
+    help: '1 while new jobs are refused because the store has reached LATTICE_STORE_MAX_MB, else 0.',
+  },
+  drawnBytes: {
+    name: 'lattice_drawn_copies_bytes',
+    help: 'Size of the drawn copies, looked at once per hour.',
+  },
+  keptJobs: { name: 'lattice_kept_jobs', help: 'Jobs that the retention time does not remove.' },
+  removedJobs: {
+    name: 'lattice_jobs_removed_total',
+    help: 'Jobs removed by reason: age, bound (LATTICE_STORE_MAX_MB), request.',
+    kind: 'counter',
+    label: 'reason',
+  },
   workers: { name: 'lattice_workers', help: 'Workers by state.', label: 'state' },
   workerEvents: {
     name: 'lattice_worker_events_total',

@@ -23,6 +23,7 @@ import { Metrics } from './metrics.js';
 import type { Releases } from './shutdown.js';
 
 const FEWEST_CONNECTIONS = 64;
+const MIB = 1024 * 1024;
 
 /**
  * Returns the address at which the service listens. Each part registers with `releases` how it is stopped, also where the
@@ -72,18 +73,20 @@ export async function startService(
     imageRoots: config.imageRoots,
     annotate: (path, detections, keyId) => annotator.annotate(path, detections, keyId),
     readTime: (path) => times.of(path),
+    mostBytes: config.storeMaxMb * MIB,
+    removeCopies: (names) => annotator.remove(names),
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));
   const draining = () => stopping.aborted;
-  feedMetrics(metrics, { cluster, jobs, draining });
+  const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
+  feedMetrics(metrics, { cluster, jobs, draining, drawnBytes: () => copies.bytes() });
   releases.add('metrics', () => {
     metrics.close();
   });
-  releases.add(
-    'drawn copies',
-    pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger),
-  );
+  releases.add('drawn copies', () => {
+    copies.stop();
+  });
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
   releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainTime(drainMs)));
 

@@ -339,8 +339,17 @@ export const settings = {
   resultTtlHours: z.coerce
     .number()
     .positive()
-    .default(24)
-    .describe('hours for which a finished job is kept')
+    .default(168)
+    .describe(
+      'hours for which a finished job is kept with its results and drawn copies, and the drawn copy of a synchronous ' +
+        'call; jobs with keep are kept longer',
+    )
+    .register(uses, { shown: true }),
+  storeMaxMb: count(0)
+    .describe(
+      'size of the job store in MiB: near it the jobs that ended first are removed before their time, but for kept ' +
+        'ones; at it new jobs are refused with 503; 0: no bound but the disk',
+    )
     .register(uses, { shown: true }),
   canaryMinutes: z.coerce
     .number()

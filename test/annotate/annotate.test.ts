@@ -1,13 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { Annotator } from '../../src/annotate/annotate.js';
-import { oldestKeptJob } from '../../src/service/drawn-copies.js';
 import type { Detection } from '../../src/api/image.js';
-import type { Job } from '../../src/jobs/job.js';
 import { classColour } from '../../src/overlay/class-colour.js';
 import { decodeImage } from '../../src/native/core.js';
 
@@ -29,6 +35,8 @@ const annotator = (bytes: Buffer) =>
     dataDir,
     maxPixels: 1_000_000,
   });
+/** No copy belongs to a job. */
+const nobody = () => Promise.resolve([]);
 const bus: Detection = { class: 'bus', confidence: 0.87, box: [64, 32, 288, 160] };
 
 async function pixel(jpeg: Buffer, x: number, y: number): Promise<number[]> {
@@ -127,7 +135,7 @@ describe('drawn copies', () => {
     expect(await readers(hers)).toEqual([true, false, true]);
     expect(await readers(anyones)).toEqual([true, true, true]);
     utimesSync(join(dataDir, 'annotated', alice, hers), 1, 1);
-    expect(await copies.prune(Date.now() - 60_000)).toBe(1);
+    expect(await copies.prune(Date.now() - 60_000, nobody)).toMatchObject({ removed: 1 });
     expect(await readers(hers)).toEqual([false, false, false]);
   });
 
@@ -138,26 +146,34 @@ describe('drawn copies', () => {
       await copies.annotate('x', [], null),
     ];
     utimesSync(join(dataDir, 'annotated', old), 1, 1);
-    expect(await copies.prune(Date.now() - 60_000)).toBe(1);
+    expect(await copies.prune(Date.now() - 60_000, nobody)).toMatchObject({ removed: 1 });
     expect(readdirSync(join(dataDir, 'annotated'))).toEqual([fresh]);
   });
 });
 
-it('copies of a kept job stay, however long ago it was submitted', async () => {
-  const pages = [[30_000, 20_000], [10_000]];
-  const asked: unknown[] = [];
-  const jobs = {
-    list: (filter: unknown, { cursor }: { cursor: string | null }) => {
-      asked.push(filter);
-      const at = Number(cursor ?? 0);
-      return Promise.resolve({
-        jobs: (pages[at] ?? []).map((submittedAt) => ({ submittedAt }) as Job),
-        nextCursor: at + 1 < pages.length ? String(at + 1) : null,
-      });
-    },
-  };
-  expect(await oldestKeptJob(jobs, 40_000_000)).toBe(10_000_000);
-  expect(asked[0]).toEqual({ submittedBefore: 40_000 });
-  pages.length = 0;
-  expect(await oldestKeptJob(jobs, 40_000_000)).toBe(40_000_000);
+it('those that are in use stay, however old they are; the bytes of what is left are known', async () => {
+  const copies = annotator(picture);
+  const names = await Promise.all([1, 2, 3].map(() => copies.annotate('x', [], 'hers')));
+  const [used, unused, fresh] = names as [string, string, string];
+  for (const old of [used, unused]) utimesSync(join(dataDir, 'annotated', 'hers', old), 1, 1);
+  const asked: string[] = [];
+  const pruned = await copies.prune(Date.now() - 60_000, (some) => {
+    asked.push(...some);
+    return Promise.resolve([used]);
+  });
+  const left = readdirSync(join(dataDir, 'annotated', 'hers'));
+  expect(left.sort()).toEqual([used, fresh].sort());
+  const sizes = left.map((name) => statSync(join(dataDir, 'annotated', 'hers', name)).size);
+  expect(pruned).toEqual({ removed: 1, bytes: sizes.reduce((sum, size) => sum + size, 0) });
+  expect(asked.sort()).toEqual(names.sort());
+});
+
+it('are removed by name, also those of a key', async () => {
+  const copies = annotator(picture);
+  const names = [await copies.annotate('x', [], null), await copies.annotate('x', [], 'hers')];
+  const other = await copies.annotate('x', [], 'hers');
+  await copies.remove(names);
+  expect(await copies.read(names[0]!, null)).toBeNull();
+  expect(await copies.read(names[1]!, 'hers')).toBeNull();
+  expect(await copies.read(other, 'hers')).not.toBeNull();
 });

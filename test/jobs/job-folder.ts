@@ -2,9 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NO_LABELS } from '../../src/api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import type { Job, JobEvent, JobSpec } from '../../src/jobs/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
+import { typedPaths } from '../../src/jobs/job-title.js';
 import type { Logger } from '../../src/base/logger-port.js';
 import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
@@ -26,6 +28,8 @@ export function specOf(changes: Partial<JobSpec> = {}): JobSpec {
     metadata: null,
     annotate: false,
     keyId: null,
+    labels: NO_LABELS,
+    typed: typedPaths(changes.imagePaths ?? ['a.jpg']),
     ...changes,
   };
 }

@@ -82,7 +82,7 @@ test('images are found by outcome, class and confidence, from any place on', asy
   });
 });
 
-test('images without an outcome are pending; once their job was cancelled they have failed', async () => {
+test('images without an outcome are pending; once their job was cancelled they were not run', async () => {
   using folder = new TemporaryFolder();
   const hanging = detector();
   hanging.answer = ({ path }) => (path === 'c4.jpg' ? 'hang' : 'ok');
@@ -101,13 +101,13 @@ test('images without an outcome are pending; once their job was cancelled they h
   expect(await indices(service, job, { outcome: 'failed' })).toMatchObject({ matching: 0 });
   const cancelled = await service.cancel(job.jobId, null);
   expect(await indices(service, cancelled, { outcome: 'pending' })).toMatchObject({ matching: 0 });
-  expect(await indices(service, cancelled, { outcome: 'failed' })).toEqual({
+  expect(await indices(service, cancelled, { outcome: 'failed' })).toMatchObject({ matching: 0 });
+  expect(await indices(service, cancelled, { outcome: 'not_run' })).toEqual({
     indices: [4, 5],
     matching: 2,
   });
-  expect(await indices(service, cancelled, { outcome: 'failed', classes: ['car'] })).toMatchObject({
-    matching: 0,
-  });
+  const withBoxes = { outcome: 'not_run', classes: ['car'] } as const;
+  expect(await indices(service, cancelled, withBoxes)).toMatchObject({ matching: 0 });
 });
 
 test('a page has no more boxes than fit: the next one begins where it ended', async () => {
@@ -120,7 +120,7 @@ test('a page has no more boxes than fit: the next one begins where it ended', as
   const outcome = JSON.stringify(okOutcome(Array.from({ length: 200 }, () => 'car')));
   const outcomes = imagesNamed('p', 40).map((_, index) => ({ index, ok: true, outcome }));
   await store.record(1, started.lease, outcomes, 'worker-1', 3);
-  const images = { number: 1, imageCount: 40, ended: true };
+  const images = { number: 1, imageCount: 40, without: 'not_run' as const };
   const page = await store.filteredImages(images, { classes: ['car'] }, 0, 40);
   expect(page.matching).toBe(40);
   expect(page.images.length).toBeLessThan(40);

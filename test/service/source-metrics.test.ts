@@ -29,6 +29,11 @@ test('gauges are read when asked for', async () => {
       heldBytes: 96_000_000,
       hangingFolders: 1,
     }),
+    storeBytes: () => ({ used: 4_096, file: 8_192 }),
+    storeFull: () => true,
+    drawnBytes: () => [],
+    keptJobs: () => Promise.resolve(3),
+    removedJobs: () => ({ age: 5, bound: 0, request: 1 }),
     workers: () => ({ ready: 2 }),
     workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
     gpus: () => [],
@@ -46,6 +51,11 @@ test('gauges are read when asked for', async () => {
   expect(await value('lattice_queue_images{class="sync"}')).toBe(0);
   expect(await value('lattice_held_pixel_bytes{class="async"}')).toBe(96_000_000);
   expect(await value('lattice_image_folders{state="hanging"}')).toBe(1);
+  expect(await value('lattice_store_bytes{part="used"}')).toBe(4_096);
+  expect(await value('lattice_store_full')).toBe(1);
+  expect(await metrics.render()).not.toContain('lattice_drawn_copies_bytes');
+  expect(await value('lattice_kept_jobs')).toBe(3);
+  expect(await value('lattice_jobs_removed_total{reason="age"}')).toBe(5);
   expect(await value('lattice_workers{state="ready"}')).toBe(2);
   expect(await value('lattice_worker_events_total{event="requeued"}')).toBe(7);
   expect(await metrics.render()).toContain('# TYPE lattice_worker_events_total counter\n');

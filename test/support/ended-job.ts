@@ -9,7 +9,6 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     spec: specOf(),
     status: 'completed',
     imageCount,
-    firstPath: 'a.jpg',
     finishedImages: imageCount,
     failedImages: 0,
     retryOf: null,
@@ -18,6 +17,7 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     completedAt: 4.75,
     workerId: 'worker-1',
     error: null,
+    keptUntil: null,
     ...changes,
   };
 }

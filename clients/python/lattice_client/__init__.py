@@ -15,7 +15,7 @@ from .errors import (
     UnexpectedAnswerError,
     UnreachableError,
 )
-from .options import DetectOptions, JobFilter, JobOptions, Region
+from .options import DetectOptions, JobFilter, JobLabels, JobOptions, Region
 from .picture import Picture
 from .records import (
     Detection,
@@ -43,6 +43,7 @@ __all__ = [
     "JobAccepted",
     "JobFailedError",
     "JobFilter",
+    "JobLabels",
     "JobOptions",
     "JobResult",
     "JobStatus",

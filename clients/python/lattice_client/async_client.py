@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import ChangesQuery, DetectOptions, JobFilter, JobOptions, Region
+    from .options import ChangesQuery, DetectOptions, JobFilter, JobLabels, JobOptions, Region
 
 T = TypeVar("T")
 
@@ -104,6 +104,14 @@ class AsyncLattice:
 
     async def cancel(self, job: JobRef) -> JobStatus:
         return await self._run(self._core.cancel(job))
+
+    async def edit(self, job: JobRef, **labels: Unpack[JobLabels]) -> JobStatus:
+        """Changes name, tags, notes or keep at any time; what is left out stays, None makes it empty."""
+        return await self._run(self._core.edit(job, labels))
+
+    async def remove(self, job: JobRef) -> JobStatus:
+        """Removes an ended job with its results and drawn copies for good; code job_not_finished before its end."""
+        return await self._run(self._core.remove(job))
 
     async def views(self) -> list[View]:
         return await self._run(self._core.views())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import ChangesQuery, DetectOptions, JobFilter, JobOptions, Region
+    from .options import ChangesQuery, DetectOptions, JobFilter, JobLabels, JobOptions, Region
 
 T = TypeVar("T")
 
@@ -136,6 +136,14 @@ class Lattice:
     def cancel(self, job: JobRef) -> JobStatus:
         """Ends the job as failed with code cancelled; code job_already_finished where it has ended."""
         return self._run(self._core.cancel(job))
+
+    def edit(self, job: JobRef, **labels: Unpack[JobLabels]) -> JobStatus:
+        """Changes name, tags, notes or keep at any time; what is left out stays, None makes it empty."""
+        return self._run(self._core.edit(job, labels))
+
+    def remove(self, job: JobRef) -> JobStatus:
+        """Removes an ended job with its results and drawn copies for good; code job_not_finished before its end."""
+        return self._run(self._core.remove(job))
 
     def views(self) -> list[View]:
         """The stored views, by name."""

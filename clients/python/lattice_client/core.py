@@ -156,6 +156,14 @@ class Core:
         call = Call("DELETE", _path(job), repeatable=False)
         return JobStatus.read((yield from self._json(call, None)))
 
+    def edit(self, job: JobRef, labels: Mapping[str, Any]) -> Flow[JobStatus]:
+        call = Call("PATCH", _path(job), json=dict(labels))
+        return JobStatus.read((yield from self._json(call, None)))
+
+    def remove(self, job: JobRef) -> Flow[JobStatus]:
+        call = Call("DELETE", _path(job), query={"purge": "true"}, repeatable=False)
+        return JobStatus.read((yield from self._json(call, None)))
+
     def views(self) -> Flow[list[View]]:
         answer = yield from self._json(Call("GET", "/v1/views"), None)
         return [View.read(raw) for raw in answer["views"]]

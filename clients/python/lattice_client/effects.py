@@ -18,7 +18,7 @@ T = TypeVar("T")
 class Call:
     """One HTTP request. `repeatable`: sending it twice does no harm."""
 
-    method: Literal["GET", "POST", "PUT", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -63,7 +63,19 @@ class DetectOptions(ImageOptions, total=False):
     deadline_ms: int
 
 
-class JobOptions(ImageOptions, total=False):
+class JobLabels(TypedDict, total=False):
+    """What people write on a job. None makes a label empty."""
+
+    #: One line of up to 200 characters: the job's title.
+    name: str | None
+    #: Up to 20 of up to 50 characters each.
+    tags: Sequence[str] | None
+    notes: str | None
+    #: True: until the job is removed. A number: for so many days from the request on. False: for the retention time.
+    keep: bool | int | None
+
+
+class JobOptions(ImageOptions, JobLabels, total=False):
     job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
     #: 0 to 10; higher runs first
     priority: int
@@ -80,6 +92,12 @@ class JobFilter(TypedDict, total=False):
     submitted_after: float
     #: Unix time in seconds
     submitted_before: float
+    model_name: str
+    #: Words of the name, the typed paths, the tags, the notes or the title of the metadata, in any letter case.
+    q: str
+    tag: str
+    #: submitted: newest first; ended: last to end first; name: by title.
+    sort: Literal["submitted", "-submitted", "ended", "-ended", "name", "-name"]
     #: Jobs per request; the listing goes over all pages.
     limit: int
 

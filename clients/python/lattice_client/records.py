@@ -239,7 +239,21 @@ class JobStatus:
     finished_images: int
     #: Images that ended in an error so far.
     failed_images: int
+    #: Images that had no turn before the job was cancelled.
+    not_run_images: int
+    #: Boxes so far
+    total_count: int
+    class_counts: Mapping[str, int]
     retry_of: str | None
+    #: For people: the name, else the title of the metadata, else the typed paths.
+    title: str
+    name: str | None
+    tags: tuple[str, ...]
+    notes: str | None
+    #: True until it is removed, or the days that were asked for.
+    keep: bool | int
+    #: Unix time at which the results are removed at the earliest; None while it runs, and where it is kept.
+    expires_at: float | None
     error: Problem | None
     raw: Json = _RAW
 
@@ -258,7 +272,16 @@ class JobStatus:
             image_count=raw["image_count"],
             finished_images=raw["finished_images"],
             failed_images=raw.get("failed_images", 0),
+            not_run_images=raw.get("not_run_images", 0),
+            total_count=raw.get("total_count", 0),
+            class_counts=raw.get("class_counts", {}),
             retry_of=raw.get("retry_of"),
+            title=raw.get("title", ""),
+            name=raw.get("name"),
+            tags=tuple(raw.get("tags", ())),
+            notes=raw.get("notes"),
+            keep=raw.get("keep", False),
+            expires_at=raw.get("expires_at"),
             error=Problem.read(raw.get("error")),
             raw=raw,
         )

@@ -1,4 +1,4 @@
-/** What a service knows of its jobs, printed; retries and cancellations. */
+/** What a service knows of its jobs, printed. */
 import { text as textOf } from 'node:stream/consumers';
 import type {
   ImageEntry,
@@ -11,6 +11,7 @@ import type {
   SingleImageResult,
 } from '../../client/lattice-client.js';
 import type { ResultFormat } from '../../export/formats.js';
+import { withSuffix } from '../../models/model-folder.js';
 import { writeExport, type ExportFlags } from '../export-output.js';
 import {
   DETECTION_HEADER,
@@ -21,7 +22,7 @@ import {
   type FailedImage,
 } from '../output-text.js';
 import { EXIT_FAILED, EXIT_PARTLY, type Terminal } from '../terminal.js';
-import { openClient, watchCommand, type AccessFlags } from './open-client.js';
+import { openClient, type AccessFlags } from './open-client.js';
 
 export async function showStatus(
   jobId: string,
@@ -36,31 +37,6 @@ export async function showStatus(
     for (const line of await failedImageLines(client, job)) terminal.out(line);
   }
   terminal.setExitCode(exitCodeOfJob(job));
-}
-
-/** Prints the id of the new job alone, or its record as JSON. Rejects with `nothing_to_retry`. */
-export async function retryJob(
-  jobId: string,
-  flags: AccessFlags,
-  terminal: Terminal,
-): Promise<void> {
-  const accepted = await openClient(flags).retry(jobId);
-  if (flags.json === true) {
-    terminal.out(JSON.stringify(accepted));
-    return;
-  }
-  terminal.out(accepted.job_id);
-  terminal.err(`${accepted.message} ${watchCommand(accepted.job_id, flags)} follows it.`);
-}
-
-/** Rejects with `job_already_finished` when there is nothing to cancel. */
-export async function cancelJob(
-  jobId: string,
-  flags: AccessFlags,
-  terminal: Terminal,
-): Promise<void> {
-  const record = await openClient(flags).cancel(jobId);
-  terminal.out(flags.json === true ? JSON.stringify(record) : summaryOf(record));
 }
 
 /** Exit code 1 for a job that failed: it has no boxes; 3 where some images failed. */
@@ -85,6 +61,7 @@ export async function showResult(
 function statusRows(job: JobStatus): string[][] {
   return [
     ['job', job.job_id],
+    ['title', job.title],
     ['status', job.status],
     ['images', imagesText(job)],
     ['type', job.job_type],
@@ -93,6 +70,9 @@ function statusRows(job: JobStatus): string[][] {
     ['submitted', timeText(job.submitted_at)],
     ['started', timeText(job.started_at)],
     ['completed', timeText(job.completed_at)],
+    ...(job.tags.length === 0 ? [] : [['tags', job.tags.join(', ')]]),
+    ...(job.notes === null ? [] : [['notes', job.notes]]),
+    ...(job.completed_at === null ? [] : [['kept until', keptText(job)]]),
     ...(job.retry_of === null ? [] : [['retry of', job.retry_of]]),
     ...(job.error === null ? [] : [['error', problemText(job.error)]]),
     ...(job.webhooks ?? []).map(({ state, attempts, last_error: error }) => [
@@ -127,16 +107,34 @@ function entriesOf(result: JobResult['result']): readonly ShownEntry[] {
 export interface ListFlags extends AccessFlags {
   status?: JobStatus['status'][];
   type?: JobStatus['job_type'];
+  model?: string;
+  search?: string;
+  tag?: string;
+  sort?: JobFilter['sort'];
   limit: number;
 }
 
 const LARGEST_PAGE = 100;
-const HEADER = ['JOB', 'STATUS', 'TYPE', 'PRIORITY', 'IMAGES', 'FAILED', 'SUBMITTED', 'ERROR'];
+const HEADER = [
+  'JOB',
+  'TITLE',
+  'STATUS',
+  'TYPE',
+  'PRIORITY',
+  'IMAGES',
+  'FAILED',
+  'SUBMITTED',
+  'ERROR',
+];
 
 export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<void> {
   const filter: JobFilter = { limit: Math.min(flags.limit, LARGEST_PAGE) };
   if (flags.status !== undefined) filter.status = flags.status;
   if (flags.type !== undefined) filter.job_type = flags.type;
+  if (flags.model !== undefined) filter.model_name = withSuffix(flags.model);
+  if (flags.search !== undefined) filter.q = flags.search;
+  if (flags.tag !== undefined) filter.tag = flags.tag;
+  if (flags.sort !== undefined) filter.sort = flags.sort;
   const jobs: JobStatus[] = [];
   for await (const job of openClient(flags).list(filter)) {
     if (jobs.push(job) === flags.limit) break;
@@ -151,7 +149,8 @@ export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<vo
 function cells(job: JobStatus): string[] {
   return [
     job.job_id,
-    job.status,
+    shortened(job.title),
+    job.error?.code === 'cancelled' ? 'cancelled' : job.status,
     job.job_type,
     String(job.priority),
     `${job.finished_images}/${job.image_count}`,
@@ -159,6 +158,19 @@ function cells(job: JobStatus): string[] {
     timeText(job.submitted_at),
     job.error?.code ?? '',
   ];
+}
+
+/** At the earliest. */
+function keptText({ expires_at: expiry }: JobStatus): string {
+  return expiry === null ? 'it is removed by hand' : timeText(expiry);
+}
+
+const LONGEST_TITLE = 40;
+
+function shortened(title: string): string {
+  const characters = Array.from(title);
+  if (characters.length <= LONGEST_TITLE) return title;
+  return `${characters.slice(0, LONGEST_TITLE - 3).join('')}...`;
 }
 
 /** The exit code is that of the job; what it has is written. */
@@ -217,9 +229,12 @@ export function imagesText({
   finished_images: finished,
   failed_images: failed,
   image_count: images,
-}: Pick<JobProgress, 'finished_images' | 'failed_images' | 'image_count'>): string {
-  if (failed === 0) return `${finished}/${images} images`;
-  const left = finished === images ? '' : `, ${images - finished} left`;
+  not_run_images: notRun = 0,
+}: Pick<JobProgress, 'finished_images' | 'failed_images' | 'image_count'> &
+  Partial<Pick<JobStatus, 'not_run_images'>>): string {
+  if (failed === 0 && notRun === 0) return `${finished}/${images} images`;
+  const text = notRun > 0 ? `${notRun} not run` : `${images - finished} left`;
+  const left = finished === images ? '' : `, ${text}`;
   return `${finished - failed} done, ${failed} failed${left}`;
 }
 

@@ -10,6 +10,7 @@ import type {
 } from '../../client/lattice-client.js';
 import { jobText } from '../../client/job-text.js';
 import { withSuffix } from '../../models/model-folder.js';
+import { givenLabels, type LabelFlags } from '../command-options.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
@@ -133,7 +134,7 @@ class JobLine {
   }
 }
 
-export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters> {
+export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters>, LabelFlags {
   type: JobSubmit['job_type'];
   model?: string;
   classes?: string[];
@@ -180,6 +181,7 @@ function jobOf(paths: string[], flags: SubmitFlags): string {
     vehicle_types: vehicleTypes,
     priority: more.priority,
     callback_url: more.callbackUrl,
+    ...givenLabels(flags),
   };
   return jobText(job, metadata ?? null);
 }

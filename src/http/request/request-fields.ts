@@ -3,6 +3,7 @@
  * clients send null for a field that is not set.
  */
 import { z } from '@hono/zod-openapi';
+import { LABELS } from '../../api/job-labels.js';
 import { REGION_LIMITS } from '../../api/region-rules.js';
 import { withSuffix } from '../../models/model-folder.js';
 import type { Config } from '../../settings/config.js';
@@ -43,6 +44,7 @@ export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not g
 
 /** Their names fit into a frame to a worker; `*` stands for all classes of a model that has more. */
 const MAX_CLASSES = 256;
+const MAX_TAGS = LABELS.tags.most;
 
 const classNamesSchema = z.array(z.string().min(1).max(128)).min(1).max(MAX_CLASSES);
 
@@ -75,6 +77,7 @@ export function refuseLongLists(body: unknown, config: Pick<Config, 'maxImagesPe
     classes: MAX_CLASSES,
     vehicle_types: MAX_CLASSES,
     regions: REGION_LIMITS.regions,
+    tags: MAX_TAGS,
   };
   refuseLonger(body, limits, '#');
   const regions: unknown = Reflect.get(body, 'regions');

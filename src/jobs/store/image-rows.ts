@@ -36,7 +36,7 @@ export class ImageFacts {
   /** Call `save` after the last one. */
   add({ index, outcome, taken }: NewOutcome): void {
     const image = JSON.parse(outcome) as ImageOutcome;
-    const { detections = [], regionCounts } = image.status === 'ok' ? image : {};
+    const { detections = [], regionCounts, annotatedPath } = image.status === 'ok' ? image : {};
     const classes = countClasses(detections);
     const weakest = new Map<string, number>();
     for (const { class: name, confidence } of detections) {
@@ -58,6 +58,13 @@ export class ImageFacts {
       regionCounts === undefined ? null : JSON.stringify(regionCounts),
       taken?.time ?? null,
       taken?.source ?? null,
+    );
+    if (annotatedPath === undefined) return;
+    const task = taskId(this.#jobNumber, index);
+    this.#statements.run(
+      'INSERT INTO drawn_copies (task, name) VALUES (?, ?)',
+      task,
+      annotatedPath,
     );
   }
 
@@ -102,7 +109,8 @@ const PAGE_LENGTH = 128 * 1024;
 interface ImagesOf {
   number: number;
   imageCount: number;
-  ended: boolean;
+  /** What an image without an outcome is. */
+  without: 'pending' | 'not_run';
 }
 
 export class ImageReads {
@@ -214,16 +222,13 @@ type Value = string | number;
 
 /** `FROM ... WHERE ...` over rows that have a `task`. */
 function filtered(
-  { number, imageCount, ended }: ImagesOf,
+  { number, imageCount, without }: ImagesOf,
   { outcome, classes, confidenceBelow }: ImageFilter,
 ): { from: string; values: Value[] } {
   const first = taskId(number, 0);
   const wantsBoxes = classes !== undefined || confidenceBelow !== undefined;
-  // An image without a turn counts as failed once its job has ended, as in the result.
-  if (outcome === 'pending' || (outcome === 'failed' && ended)) {
-    const none = (outcome === 'pending' && ended) || wantsBoxes;
-    const failed = outcome === 'failed' ? 'OR failed' : '';
-    const clause = none ? 'false' : `boxes IS NULL ${failed}`;
+  if (outcome === 'pending' || outcome === 'not_run') {
+    const clause = outcome === without && !wantsBoxes ? 'boxes IS NULL' : 'false';
     return {
       from: `FROM (WITH RECURSIVE tasks (task) AS
           (SELECT ? UNION ALL SELECT task + 1 FROM tasks WHERE task + 1 < ?) SELECT task FROM tasks)

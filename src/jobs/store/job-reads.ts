@@ -1,13 +1,17 @@
 /** Reads of the job store: after the writes of their group, outside its transaction. */
 import type { Problem } from '../../api/errors.js';
-import type { Idempotency, JobEvent, JobFilter, JobStatus } from '../job.js';
+import type { ClassCounts, Idempotency, JobEvent, JobFilter, JobSort, JobStatus } from '../job.js';
 import {
   MAX_IMAGES,
   taskId,
   type JobCounts,
+  type ListedJob,
+  type ListPlace,
   type StoredJob,
   type WaitingImage,
 } from '../job-records.js';
+import { foldText } from '../../base/fold-text.js';
+import { markedTag } from './label-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
 import type { Statements } from './statements.js';
 
@@ -28,18 +32,71 @@ export class JobReads {
     return known?.sameBody === true ? known.job : null;
   }
 
-  /** Newest first, numbers below `before`. */
-  list(filter: JobFilter, limit: number, before: number | null): StoredJob[] {
-    const { where, values } = conditions(filter, before);
-    const sql = `SELECT ${JOB_COLUMNS} FROM jobs ${where} ORDER BY number DESC LIMIT ?`;
-    return (this.#statements.all(sql, ...values, limit) as JobRow[]).map(toStoredJob);
+  /** Those behind the place; null: from the beginning. */
+  list(
+    filter: JobFilter,
+    limit: number,
+    after: ListPlace | null = null,
+    sort: JobSort = 'submitted',
+  ): ListedJob[] {
+    const { by, key, firstUp } = SORTS[sort.replace('-', '') as keyof typeof SORTS];
+    const isUp = firstUp !== sort.startsWith('-');
+    const { from, where, values } = conditions(filter, by === 'title');
+    const number = from.startsWith('job_listings') ? 'job' : 'number';
+    const columns = by === null ? [number] : [key, number];
+    if (after !== null) {
+      const places = by === null ? [after.number] : [after.key ?? 0, after.number];
+      where.push(`(${columns.join()}) ${isUp ? '>' : '<'} (${places.map(() => '?').join()})`);
+      values.push(...places);
+    }
+    const order = columns.map((column) => `${column} ${isUp ? 'ASC' : 'DESC'}`);
+    const rows = this.#statements.all(
+      `SELECT ${JOB_COLUMNS}, ${by === null ? 'NULL' : key} AS place FROM ${from} ${whereText(where)}
+       ORDER BY ${order.join()} LIMIT ?`,
+      ...values,
+      limit,
+    ) as (JobRow & { place: ListPlace['key'] })[];
+    return rows.map(({ place, ...row }) => {
+      const job = toStoredJob(row);
+      return { job, place: { key: place, number: job.number } };
+    });
+  }
+
+  /** Boxes of these jobs by class, in their order. */
+  classCounts(jobIds: readonly string[]): ClassCounts[] {
+    const rows = this.#statements.all(
+      `SELECT job_id AS jobId, class, sum(boxes) AS boxes
+       FROM json_each(?) AS wanted CROSS JOIN jobs ON job_id = wanted.value
+       CROSS JOIN job_boxes ON job = jobs.number GROUP BY jobs.number, class ORDER BY boxes DESC, class`,
+      JSON.stringify(jobIds),
+    ) as { jobId: string; class: string; boxes: number }[];
+    const byJob = new Map<string, [string, number][]>(jobIds.map((jobId) => [jobId, []]));
+    for (const { jobId, class: name, boxes } of rows) byJob.get(jobId)?.push([name, boxes]);
+    return jobIds.map((jobId) => Object.fromEntries(byJob.get(jobId) ?? []));
+  }
+
+  /** Of file names of drawn copies, those that belong to images of jobs. */
+  copiesOfJobs(names: readonly string[]): string[] {
+    const rows = this.#statements.all(
+      `SELECT DISTINCT name FROM json_each(?) AS wanted CROSS JOIN drawn_copies ON name = wanted.value`,
+      JSON.stringify(names),
+    ) as { name: string }[];
+    return rows.map(({ name }) => name);
+  }
+
+  /** Jobs that are kept beyond the retention time. */
+  keptJobs(): number {
+    const { kept } = this.#statements.get(
+      'SELECT count(*) AS kept FROM jobs WHERE keep_days IS NOT NULL',
+    ) as { kept: number };
+    return kept;
   }
 
   /** Of all jobs that the filter finds, whatever its `status`. */
   countByStatus(filter: JobFilter): Record<JobStatus, number> {
-    const { where, values } = conditions({ ...filter, status: undefined }, null);
+    const { from, where, values } = conditions({ ...filter, status: undefined }, false);
     const rows = this.#statements.all(
-      `SELECT status, count(*) AS jobs FROM jobs ${where} GROUP BY status`,
+      `SELECT status, count(*) AS jobs FROM ${from} ${whereText(where)} GROUP BY status`,
       ...values,
     ) as { status: JobStatus; jobs: number }[];
     const counts = { pending: 0, running: 0, completed: 0, failed: 0 };
@@ -123,19 +180,36 @@ export function lastSeq(statements: Statements): number {
   return row?.seq ?? 0;
 }
 
-function conditions(filter: JobFilter, before: number | null) {
-  const clauses: string[] = [];
+/** `key` orders jobs, those with the same key by number; without one the number alone does. Each has an index. */
+const SORTS = {
+  submitted: { by: null, key: '', firstUp: false },
+  ended: { by: 'end', key: 'coalesce(completed_at, 9e15)', firstUp: false },
+  name: { by: 'title', key: 'title', firstUp: true },
+} as const;
+
+/** Narrow rows first, where they decide: a search reads all of them, and of the long rows only those that it finds. */
+const LISTED = 'job_listings CROSS JOIN jobs ON number = job';
+
+const whereText = (clauses: readonly string[]): string =>
+  clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
+
+function conditions(filter: JobFilter, isByTitle: boolean) {
+  const where: string[] = [];
   const values: (string | number)[] = [];
   const add = (clause: string, ...added: (string | number)[]) => {
-    clauses.push(clause);
+    where.push(clause);
     values.push(...added);
   };
+  const { modelName, tag, words = [] } = filter;
+  if (modelName !== undefined) add('model = ?', modelName);
+  if (tag !== undefined) add('instr(marked_tags, ?)', markedTag(tag));
+  for (const word of words) add('instr(text, ?)', foldText(word));
+  const from = isByTitle || where.length > 0 ? LISTED : 'jobs';
   const { status, jobType, submittedAfter, submittedBefore, keyId } = filter;
   if (status !== undefined) add(`status IN (${status.map(() => '?').join(', ')})`, ...status);
   if (jobType !== undefined) add('job_type = ?', jobType);
   if (submittedAfter !== undefined) add('submitted_at > ?', submittedAfter);
   if (submittedBefore !== undefined) add('submitted_at < ?', submittedBefore);
   if (keyId !== undefined && keyId !== null) add('key_id = ?', keyId);
-  if (before !== null) add('number < ?', before);
-  return { where: clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`, values };
+  return { from, where, values };
 }

@@ -1,31 +1,51 @@
 /** Rows of `jobs` as jobs of the service, and the idempotency keys with which they were submitted. */
 import type { Problem } from '../../api/errors.js';
+import type { Keep } from '../../api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import { jobNotFound, type Idempotency, type JobSettings } from '../job.js';
-import { MAX_IMAGES, type StoredJob } from '../job-records.js';
+import type { StoredJob } from '../job-records.js';
 import type { Statements } from './statements.js';
 
 export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
   finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf,
-  (SELECT path FROM job_images WHERE task = number * ${MAX_IMAGES}) AS firstPath,
   submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
-  worker_id AS workerId, error`;
+  worker_id AS workerId, error, name, tags, notes, keep_days AS keepDays,
+  kept_at + keep_days * 86400 AS keptUntil, typed_paths AS typedPaths, typed_count AS typedCount`;
 
-/** `metadata` is text of any shape from the caller, so it is not part of the JSON of the settings. */
+/** `metadata` and what follows are texts from the caller, so they are not part of the JSON of the settings. */
 export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
   settings: string;
   metadata: string | null;
   error: string | null;
+  name: string | null;
+  tags: string;
+  notes: string | null;
+  keepDays: number | null;
+  typedPaths: string;
+  typedCount: number;
 }
 
-export function toStoredJob({ settings, metadata, error, ...job }: JobRow): StoredJob {
+export function toStoredJob(row: JobRow): StoredJob {
+  const { settings, metadata, error, name, tags, notes, keepDays, ...job } = row;
+  const { typedPaths, typedCount, ...known } = job;
   const { options, ...others } = JSON.parse(settings) as JobSettings;
   return {
-    ...job,
-    // A parameter that is newer than the job has its default.
-    spec: { ...others, options: { ...DEFAULT_PARAMETERS, ...options }, metadata },
+    ...known,
+    spec: {
+      ...others,
+      // A parameter that is newer than the job has its default.
+      options: { ...DEFAULT_PARAMETERS, ...options },
+      metadata,
+      labels: { name, tags: JSON.parse(tags) as string[], notes, keep: toKeep(keepDays) },
+      typed: { paths: JSON.parse(typedPaths) as string[], count: typedCount },
+    },
     error: error === null ? null : (JSON.parse(error) as Problem),
   };
+}
+
+function toKeep(days: number | null): Keep {
+  if (days === null) return false;
+  return days === 0 ? true : days;
 }
 
 function findJob(statements: Statements, jobId: string): StoredJob | null {

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { LatticeError } from '../../api/errors.js';
 import { setCrashMarkerAside } from '../crash-marker.js';
 import type { JobEvent } from '../job.js';
+import type { StoreSize } from '../job-records.js';
 import type { OperationResult } from './group-commit.js';
 import { fromFailure } from './sqlite-failure.js';
 import type {
@@ -36,6 +37,8 @@ export interface JobStore extends JobCalls {
   onCommitted(listener: (events: JobEvent[]) => void): () => void;
   /** Why the last write failed; null after one that succeeded. */
   failure(): string | null;
+  /** After the last write. */
+  size(): StoreSize;
   /** True once no later write of this process can succeed: only a new process can open the store again. */
   lost(): boolean;
   /** Waits for the calls made before, then gives up the folder. Later calls reject. Idempotent. */
@@ -64,7 +67,7 @@ export async function openJobStore(
     const [opened] = (await once(thread, 'message')) as [OpeningAnswer];
     if (opened.kind === 'refused') throw new Error(opened.message);
     setCrashMarkerAside(dataDir);
-    return storeOf(new StoreConnection(thread, opened.failure, onLost), opened);
+    return storeOf(new StoreConnection(thread, opened, onLost), opened);
   } catch (error) {
     await thread.terminate();
     throw error;
@@ -80,6 +83,7 @@ class StoreConnection {
   readonly committed = new Set<(events: JobEvent[]) => void>();
   readonly enqueued = new Set<() => void>();
   failure: string | null;
+  size: StoreSize;
   lost = false;
   readonly #onLost: (reason: string) => void;
   readonly #thread: Worker;
@@ -89,10 +93,15 @@ class StoreConnection {
   #closed: Promise<void> | null = null;
   #dead: string | null = null;
 
-  constructor(thread: Worker, failure: string | null, onLost: (reason: string) => void) {
+  constructor(
+    thread: Worker,
+    { failure, size }: Pick<StoreOpened, 'failure' | 'size'>,
+    onLost: (reason: string) => void,
+  ) {
     this.#thread = thread;
     this.#onLost = onLost;
     this.failure = failure;
+    this.size = size;
     thread.on('message', (message: FromThread) => {
       this.#receive(message);
     });
@@ -146,6 +155,7 @@ class StoreConnection {
   #receive(message: FromThread): void {
     if (message.kind === 'committed') {
       this.failure = message.failure;
+      this.size = message.size;
       if (message.lost) this.#lose(message.failure ?? '');
       if (message.events.length > 0)
         for (const listener of this.committed) listener(message.events);
@@ -205,6 +215,7 @@ function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
     webhooks: { ...calls, onEnqueued: (listener) => listen(connection.enqueued, listener) },
     onCommitted: (listener) => listen(connection.committed, listener),
     failure: () => connection.failure,
+    size: () => connection.size,
     lost: () => connection.lost,
     close: () => connection.close(),
   };

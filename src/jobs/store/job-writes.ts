@@ -3,7 +3,8 @@
  * `keyId` is null the caller may use any job, else its own only.
  */
 import { LatticeError, type Problem } from '../../api/errors.js';
-import type { Idempotency, ImageOutcome, JobSettings } from '../job.js';
+import { labelsOfRetry } from '../../api/job-labels.js';
+import { jobNotFinished, type Idempotency, type ImageOutcome, type JobSettings } from '../job.js';
 import {
   MAX_IMAGES,
   taskId,
@@ -19,6 +20,8 @@ import {
 import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
+import { keepJob, saveListing } from './label-rows.js';
+import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
 
 /** Between two task ids. */
@@ -30,10 +33,12 @@ const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it
 export class JobWrites {
   readonly #statements: Statements;
   readonly #transitions: JobTransitions;
+  readonly #time: RunningTime;
 
-  constructor(statements: Statements, transitions: JobTransitions) {
+  constructor(statements: Statements, transitions: JobTransitions, time: RunningTime) {
     this.#statements = statements;
     this.#transitions = transitions;
+    this.#time = time;
   }
 
   /** Null: it was not admitted. */
@@ -57,8 +62,7 @@ export class JobWrites {
     if (repeat !== null) return repeat;
     const ended = findOwn(this.#statements, retryOf, keyId);
     if (!hasEnded(ended.status)) {
-      const detail = 'Only a job that has ended can be retried.';
-      throw new LatticeError('job_not_finished', detail, { retryAfterS: 1 });
+      throw jobNotFinished('Only a job that has ended can be retried.');
     }
     const imageCount =
       retry.images === 'all' ? ended.imageCount : this.#imagesWithoutBoxes(ended.number);
@@ -66,7 +70,8 @@ export class JobWrites {
       throw new LatticeError('nothing_to_retry', 'Every image of the job was processed.');
     }
     if (!retry.admit) return null;
-    const settings = { ...ended.spec, keyId };
+    const labels = labelsOfRetry(ended.spec.labels);
+    const settings = { ...ended.spec, keyId, labels };
     return this.#add(retry, settings, imageCount, retryOf, (number) => {
       this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
     });
@@ -123,6 +128,17 @@ export class JobWrites {
     throw new LatticeError('job_already_finished', 'The job has already ended.');
   }
 
+  /**
+   * Removes an ended job, and with it its webhooks, also those still to be sent; the sweeps remove its images. Throws
+   * `job_not_finished`.
+   */
+  remove(jobId: string, keyId: string | null): void {
+    const { number, status } = findOwn(this.#statements, jobId, keyId);
+    if (!hasEnded(status)) throw jobNotFinished(`The job is ${status}: cancel it first.`);
+    this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+    this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
+  }
+
   /** Ends the job with `error`; null when it has ended or is gone. */
   fail(jobNumber: number, at: number, error: Problem): EndedEarly | null {
     const from = this.#row(jobNumber)?.status;
@@ -164,22 +180,32 @@ export class JobWrites {
       const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imageCount}.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
+    const { labels, typed, metadata, ...stored } = settings;
     const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
-         retry_of)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)`,
+         retry_of, name, tags, notes, typed_paths, typed_count)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobId,
       settings.keyId,
       settings.jobType,
       settings.priority,
-      JSON.stringify({ ...settings, metadata: null }),
-      settings.metadata,
+      JSON.stringify(stored),
+      metadata,
       imageCount,
       submittedAt,
       retryOf,
+      labels.name,
+      JSON.stringify(labels.tags),
+      labels.notes,
+      JSON.stringify(typed.paths),
+      typed.count,
     );
+    if (labels.keep !== false) {
+      keepJob(this.#statements, this.#time, number, labels.keep, submittedAt);
+    }
     addImages(number);
     const job = this.#transitions.created(number, submittedAt);
+    saveListing(this.#statements, job);
     if (idempotency !== null) {
       rememberKey(this.#statements, settings.keyId, idempotency, jobId, submittedAt);
     }

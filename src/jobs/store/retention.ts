@@ -1,29 +1,47 @@
 /** Deletes expired records in small batches, so that other calls do not wait. */
-import { MAX_IMAGES, type KeptTimes, type SweepLimits } from '../job-records.js';
+import {
+  MAX_IMAGES,
+  type KeptTimes,
+  type MadeRoom,
+  type StoreSize,
+  type Swept,
+  type SweepLimits,
+} from '../job-records.js';
+import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
 
 const JOBS_PER_CALL = 50;
 const ROWS_PER_CALL = 1000;
 /** 64 MiB. */
 const FREE_PAGES_KEPT = 16_384;
+/** Events of a job that goes to make room. */
+const EVENTS_PER_JOB = 3;
 /** Of the clock, at most, in the shortest time that something is kept. */
 const MARKS = 1000;
+const NO_WEBHOOK_WAITS = `NOT EXISTS
+  (SELECT 1 FROM webhook_deliveries WHERE job = number AND state = 'pending')`;
 
 export class Retention {
   readonly #statements: Statements;
-  /** Running time of the store before this process's `running` was 0. */
-  #ranBefore: number | null = null;
+  readonly #time: RunningTime;
 
-  constructor(statements: Statements) {
+  constructor(statements: Statements, time: RunningTime) {
     this.#statements = statements;
+    this.#time = time;
   }
 
   /**
    * What is kept for some hours is kept while the service runs so long, whatever the clock does: nothing goes unless its
-   * time is before all that the clock has shown since. To be called before each sweep.
+   * time is before all that the clock has shown since. Ends the `keep` of jobs whose days of running time are over. To be
+   * called before each sweep.
    */
   sweepLimits({ now, running, resultTtlHours, historyHours }: KeptTimes): SweepLimits {
     const total = this.#mark(now, running, Math.min(resultTtlHours, historyHours));
+    this.#statements.run(
+      `UPDATE jobs SET keep_days = NULL, kept_at = NULL, kept_until_s = NULL
+       WHERE keep_days IS NOT NULL AND kept_until_s <= ?`,
+      total,
+    );
     const before = (hours: number): number => {
       const { earliest } = this.#statements.get(
         `SELECT min(earliest) AS earliest FROM clock_marks
@@ -47,11 +65,10 @@ export class Retention {
 
   /** Notes what the clock shows, finely enough for what is kept for `hours`. Returns the running time of the store. */
   #mark(now: number, running: number, hours: number): number {
+    const total = this.#time.advance(running);
     const last = this.#statements.get(
-      'SELECT from_s AS fromS, until_s AS untilS FROM clock_marks ORDER BY from_s DESC LIMIT 1',
-    ) as { fromS: number; untilS: number } | undefined;
-    this.#ranBefore ??= (last?.untilS ?? 0) - running;
-    const total = this.#ranBefore + running;
+      'SELECT from_s AS fromS FROM clock_marks ORDER BY from_s DESC LIMIT 1',
+    ) as { fromS: number } | undefined;
     const isOld = last === undefined || total - last.fromS > (hours * 3600) / MARKS;
     this.#statements.run(
       `INSERT INTO clock_marks (from_s, until_s, earliest) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
@@ -64,9 +81,9 @@ export class Retention {
   }
 
   /** One small batch; `more` says that there is work left. */
-  sweep(limits: SweepLimits): { removed: number; more: boolean } {
+  sweep(limits: SweepLimits): Swept {
     const removed = this.#removeJobs(limits.jobsBefore);
-    const images = this.#removeImages();
+    const { copies, left } = this.#removeImages();
     const events = this.#statements.run(
       `DELETE FROM outbox WHERE seq IN
          (SELECT seq FROM outbox WHERE timestamp < ? ORDER BY seq LIMIT ${ROWS_PER_CALL})
@@ -81,9 +98,63 @@ export class Retention {
       limits.keysBefore,
     );
     this.#statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
-    const more = removed === JOBS_PER_CALL || images || [events, keys].includes(ROWS_PER_CALL);
+    const more = removed === JOBS_PER_CALL || left || [events, keys].includes(ROWS_PER_CALL);
     if (!more) this.#shrink();
-    return { removed, more };
+    return { removed, copies, more };
+  }
+
+  /**
+   * One small batch of making the store no larger than `most`: images of jobs that are gone, then the jobs that ended
+   * first, but for kept ones, with as many of the oldest events. With `more` there is work left; without it and above
+   * `most.used`, nothing is left that may go.
+   */
+  makeRoom(most: StoreSize): MadeRoom {
+    const none = { removed: 0, oldest: null, newest: null };
+    const { copies, left } = this.#removeImages();
+    const { used, file } = sizeOf(this.#statements);
+    if (left) return { ...none, copies, used, more: true };
+    if (used <= most.used) {
+      const isLong = file > most.file && file > used;
+      if (isLong) this.#giveBack();
+      return { ...none, copies, used, more: isLong };
+    }
+    const gone = this.#oldestEnded();
+    if (gone.length === 0) {
+      this.#forgetLostKeys();
+      return { ...none, copies, used, more: false };
+    }
+    for (const { number } of gone) {
+      this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+      this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
+    }
+    this.#statements.run(
+      'DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox ORDER BY seq LIMIT ?)',
+      gone.length * EVENTS_PER_JOB,
+    );
+    this.#forgetLostKeys();
+    const oldest = gone[0]?.completedAt ?? null;
+    const newest = gone.at(-1)?.completedAt ?? null;
+    return { removed: gone.length, oldest, newest, copies, used, more: true };
+  }
+
+  /** As many as have the images of one call together, and at least one. A pending webhook keeps its job. */
+  #oldestEnded(): { number: number; completedAt: number }[] {
+    const oldest = this.#statements.all(
+      `SELECT number, completed_at AS completedAt, image_count AS images FROM jobs
+       WHERE completed_at IS NOT NULL AND keep_days IS NULL AND ${NO_WEBHOOK_WAITS}
+       ORDER BY completed_at LIMIT ${JOBS_PER_CALL}`,
+    ) as { number: number; completedAt: number; images: number }[];
+    let images = 0;
+    return oldest.filter((job, at) => (images += job.images) <= ROWS_PER_CALL || at === 0);
+  }
+
+  /** Idempotency keys of jobs that are gone: such a key is free again. The oldest, a few at a time. */
+  #forgetLostKeys(): void {
+    this.#statements.run(
+      `DELETE FROM idempotency WHERE key IN
+         (SELECT key FROM (SELECT key, job_id FROM idempotency ORDER BY created_at LIMIT ${ROWS_PER_CALL}) AS oldest
+          WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = oldest.job_id))`,
+    );
   }
 
   /** SQLite uses free pages again; only a large surplus is given back to the disk, in small steps. */
@@ -91,38 +162,73 @@ export class Retention {
     const { freelist_count: free } = this.#statements.get('PRAGMA freelist_count') as {
       freelist_count: number;
     };
-    if (free > FREE_PAGES_KEPT) this.#statements.all(`PRAGMA incremental_vacuum(${ROWS_PER_CALL})`);
+    if (free > FREE_PAGES_KEPT) this.#giveBack();
+  }
+
+  #giveBack(): void {
+    this.#statements.all(`PRAGMA incremental_vacuum(${ROWS_PER_CALL})`);
   }
 
   /** Removes jobs at once and their images later: no reader sees half a job. A pending webhook keeps its job. */
   #removeJobs(before: number): number {
     this.#statements.run(
-      `INSERT INTO swept_jobs SELECT number FROM jobs WHERE completed_at < ? AND NOT EXISTS
-         (SELECT 1 FROM webhook_deliveries WHERE job = number AND state = 'pending')
+      `INSERT INTO swept_jobs SELECT number FROM jobs
+       WHERE completed_at < ? AND keep_days IS NULL AND ${NO_WEBHOOK_WAITS}
        ORDER BY completed_at LIMIT ${JOBS_PER_CALL}`,
       before,
     );
     return this.#statements.run('DELETE FROM jobs WHERE number IN (SELECT number FROM swept_jobs)');
   }
 
-  /** True when rows are left. */
-  #removeImages(): boolean {
+  /** `left`: there are more. `copies`: files of drawn copies that no image is left of. */
+  #removeImages(): { copies: string[]; left: boolean } {
+    const copies: string[] = [];
     let left = ROWS_PER_CALL;
     const swept = this.#statements.all(
       `SELECT number FROM swept_jobs ORDER BY number LIMIT ${JOBS_PER_CALL + 1}`,
     ) as { number: number }[];
     for (const { number } of swept) {
-      const removed = this.#statements.run(
-        `DELETE FROM job_images WHERE task IN
-           (SELECT task FROM job_images WHERE task >= ? AND task < ? LIMIT ?)`,
-        number * MAX_IMAGES,
+      const from = number * MAX_IMAGES;
+      const { end } = this.#statements.get(
+        `SELECT coalesce(max(task) + 1, ?1) AS end FROM
+           (SELECT task FROM job_images WHERE task >= ?1 AND task < ?2 ORDER BY task LIMIT ?3)`,
+        from,
         (number + 1) * MAX_IMAGES,
         left,
+      ) as { end: number };
+      copies.push(...this.#takeCopies(from, end));
+      left -= this.#statements.run(
+        'DELETE FROM job_images WHERE task >= ? AND task < ?',
+        from,
+        end,
       );
-      left -= removed;
-      if (left === 0) return true;
+      if (left === 0) return { copies, left: true };
       this.#statements.run('DELETE FROM swept_jobs WHERE number = ?', number);
     }
-    return swept.length > JOBS_PER_CALL;
+    return { copies, left: swept.length > JOBS_PER_CALL };
   }
+
+  /** Of these images; a copy that another image has too stays. */
+  #takeCopies(from: number, end: number): string[] {
+    const names = this.#statements.all(
+      'DELETE FROM drawn_copies WHERE task >= ? AND task < ? RETURNING name',
+      from,
+      end,
+    ) as { name: string }[];
+    return names
+      .map(({ name }) => name)
+      .filter(
+        (name) =>
+          this.#statements.get('SELECT 1 FROM drawn_copies WHERE name = ?', name) === undefined,
+      );
+  }
+}
+
+/** Pages that SQLite uses again are part of the file. */
+export function sizeOf(statements: Statements): StoreSize {
+  const number = (pragma: string) =>
+    Number(Object.values(statements.get(`PRAGMA ${pragma}`) as Record<string, number>)[0]);
+  const pageSize = number('page_size');
+  const pages = number('page_count');
+  return { used: (pages - number('freelist_count')) * pageSize, file: pages * pageSize };
 }

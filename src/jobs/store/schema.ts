@@ -1,5 +1,6 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
+import { foldText } from '../../base/fold-text.js';
 
 type Database = InstanceType<typeof DatabaseSync>;
 
@@ -211,6 +212,56 @@ const MIGRATIONS = [
        FROM job_images, json_each(outcome, '$.detections') WHERE job_images.task = image_facts.task GROUP BY 1))
   WHERE boxes > 0;
   `,
+  `
+  -- What people write on a job.
+  ALTER TABLE jobs ADD COLUMN name TEXT;
+  ALTER TABLE jobs ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE jobs ADD COLUMN notes TEXT;
+  -- Null: the retention time. 0: until the job is deleted. Else for so many days: by the clock since kept_at, which is
+  -- shown, and by the running time of the store until kept_until_s, which counts.
+  ALTER TABLE jobs ADD COLUMN keep_days INTEGER;
+  ALTER TABLE jobs ADD COLUMN kept_at REAL;
+  ALTER TABLE jobs ADD COLUMN kept_until_s REAL;
+  -- The paths as they were typed: JSON of the first ones, and how many there were.
+  ALTER TABLE jobs ADD COLUMN typed_paths TEXT;
+  ALTER TABLE jobs ADD COLUMN typed_count INTEGER NOT NULL DEFAULT 1;
+  UPDATE jobs SET typed_paths = json_array((SELECT path FROM job_images WHERE task = number * 1048576));
+
+  DROP INDEX jobs_by_end;
+  -- Those that age and the bound of the store remove.
+  CREATE INDEX removable_jobs ON jobs (completed_at) WHERE completed_at IS NOT NULL AND keep_days IS NULL;
+  CREATE INDEX kept_jobs ON jobs (kept_until_s) WHERE keep_days IS NOT NULL;
+  -- The order of a list by end.
+  CREATE INDEX jobs_in_order_of_end ON jobs (coalesce(completed_at, 9e15), number);
+
+  -- What lists filter and order by, in one narrow row per job. Texts are without letter case.
+  CREATE TABLE job_listings (
+    job   INTEGER PRIMARY KEY REFERENCES jobs (number) ON DELETE CASCADE,
+    title TEXT NOT NULL,
+    model TEXT NOT NULL,
+    -- Each once, between line breaks.
+    marked_tags TEXT NOT NULL,
+    text  TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO job_listings (job, title, model, marked_tags, text)
+  SELECT number, fold_text(substr(coalesce(title, path), 1, 200)), model, '', fold_text(coalesce(title || char(10), '') || path)
+  FROM (SELECT number, settings ->> '$.options.modelName' AS model, typed_paths ->> 0 AS path,
+    CASE WHEN length(metadata) <= 4096 THEN coalesce(
+      CASE WHEN json_type(metadata, '$.title') = 'text' THEN nullif(metadata ->> '$.title', '') END,
+      CASE WHEN json_type(metadata, '$.name') = 'text' THEN nullif(metadata ->> '$.name', '') END) END AS title
+    FROM jobs);
+  CREATE INDEX jobs_in_order_of_title ON job_listings (title, job);
+
+  -- File names of drawn copies that belong to images of jobs; a copy may belong to several.
+  CREATE TABLE drawn_copies (
+    task INTEGER PRIMARY KEY REFERENCES job_images (task) ON DELETE CASCADE,
+    name TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO drawn_copies (task, name)
+  SELECT task, outcome ->> 'annotatedPath' FROM job_images JOIN jobs ON number = task / 1048576
+  WHERE settings ->> '$.annotate' AND outcome ->> 'annotatedPath' IS NOT NULL;
+  CREATE INDEX drawn_copies_by_name ON drawn_copies (name);
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -253,6 +304,9 @@ export function migrate(database: Database, file: string): void {
 
 /** From schema `found`, 0 for a file without tables, in one transaction. Leaves no prepared statement behind. */
 export function applyMigrations(database: Database, found: number): void {
+  database.function('fold_text', { deterministic: true }, (text: string | null) =>
+    text === null ? null : foldText(text),
+  );
   database.exec('BEGIN IMMEDIATE');
   for (const statements of MIGRATIONS.slice(found)) database.exec(statements);
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);

@@ -19,11 +19,14 @@ import {
   type Operation,
   type OperationResult,
 } from './group-commit.js';
+import type { StoreSize } from '../job-records.js';
 import { ImageReads } from './image-rows.js';
 import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
 import { JobWrites } from './job-writes.js';
-import { Retention } from './retention.js';
+import { LabelWrites } from './label-rows.js';
+import { Retention, sizeOf } from './retention.js';
+import { RunningTime } from './running-time.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
 import { ViewReads, ViewWrites } from './view-rows.js';
@@ -48,6 +51,7 @@ export interface StoreOpened {
   recoveredJobs: number;
   /** Why nothing can be written at the moment: the disk is full. */
   failure: string | null;
+  size: StoreSize;
   /** Names of all calls. */
   calls: string[];
 }
@@ -57,7 +61,8 @@ export type OpeningAnswer =
   ({ kind: 'opened' } & StoreOpened) | { kind: 'refused'; message: string };
 
 export type FromThread =
-  ({ kind: 'committed' } & GroupResult) | { kind: 'read'; results: GroupResult['results'] };
+  | ({ kind: 'committed'; size: StoreSize } & GroupResult)
+  | { kind: 'read'; results: GroupResult['results'] };
 
 /** The methods of a class as the main thread calls them. */
 type Remote<T> = {
@@ -67,6 +72,7 @@ type Remote<T> = {
 export type JobCalls = Remote<JobReads> &
   Remote<ImageReads> &
   Remote<JobWrites> &
+  Remote<LabelWrites> &
   Remote<ViewReads> &
   Remote<ViewWrites> &
   Remote<Retention>;
@@ -85,6 +91,7 @@ function bindCalls(
   notes: CommitNotes,
   transitions: JobTransitions,
 ): CallTable {
+  const time = new RunningTime(statements);
   return {
     reads: methodsOf(
       new JobReads(statements),
@@ -93,9 +100,10 @@ function bindCalls(
       new WebhookReads(statements),
     ),
     writes: methodsOf(
-      new JobWrites(statements, transitions),
+      new JobWrites(statements, transitions, time),
+      new LabelWrites(statements, time),
       new ViewWrites(statements),
-      new Retention(statements),
+      new Retention(statements, time),
       new WebhookWrites(statements, notes),
     ),
   };
@@ -119,14 +127,22 @@ class StoreThread {
   readonly #folder: DataFolder;
   readonly #calls: CallTable;
   readonly #commits: GroupCommit;
+  readonly #size: () => StoreSize;
   readonly #waiting: StoreRequest[] = [];
   #closing = false;
 
-  constructor(port: MessagePort, folder: DataFolder, calls: CallTable, commits: GroupCommit) {
+  constructor(
+    port: MessagePort,
+    folder: DataFolder,
+    calls: CallTable,
+    commits: GroupCommit,
+    size: () => StoreSize,
+  ) {
     this.#port = port;
     this.#folder = folder;
     this.#calls = calls;
     this.#commits = commits;
+    this.#size = size;
     port.on('message', (message: ToThread) => {
       this.#take(message);
       this.#serve();
@@ -160,7 +176,10 @@ class StoreThread {
   #serveGroup(requests: StoreRequest[]): void {
     const { reads, writes } = this.#calls;
     const toWrite = operationsOf(requests, writes);
-    if (toWrite.length > 0) this.#send({ kind: 'committed', ...this.#commits.write(toWrite) });
+    if (toWrite.length > 0) {
+      const written = this.#commits.write(toWrite);
+      this.#send({ kind: 'committed', ...written, size: this.#size() });
+    }
     const toRead = operationsOf(requests, reads);
     if (toRead.length > 0) this.#send({ kind: 'read', results: toRead.map(read) });
   }
@@ -209,12 +228,27 @@ function start(port: MessagePort, folder: DataFolder): StoreOpened {
     "SELECT count(*) AS running FROM jobs WHERE status = 'running'",
   ) as { running: number };
   const failure = commits.begin();
-  new StoreThread(port, folder, calls, commits);
+  const size = lastKnown(() => sizeOf(statements));
+  new StoreThread(port, folder, calls, commits, size);
   return {
     lastSeq: lastSeq(statements),
     recoveredJobs: running,
     failure,
+    size: size(),
     calls: [...calls.reads.keys(), ...calls.writes.keys()],
+  };
+}
+
+/** What cannot be read at the moment is as it was. */
+function lastKnown(readSize: () => StoreSize): () => StoreSize {
+  let size: StoreSize = { used: 0, file: 0 };
+  return () => {
+    try {
+      size = readSize();
+    } catch {
+      // A failing disk: the write before has reported it.
+    }
+    return size;
   };
 }
 

@@ -3,7 +3,7 @@ import type { JobImagesQuery } from '../../client/lattice-client.js';
 import { listOf, listText, type Query } from '../address/address.js';
 import type { Detection } from '../picture/shown-boxes.js';
 
-export const OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
+export const OUTCOMES = ['found', 'empty', 'failed', 'pending', 'not_run'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface ImageFilter {

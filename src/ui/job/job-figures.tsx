@@ -23,6 +23,7 @@ const OUTCOME_NAMES: Record<Outcome, string> = {
   found: 'With boxes',
   empty: 'Nothing found',
   failed: 'Failed',
+  not_run: 'Not run',
   pending: 'Waiting',
 };
 /** More classes than this are behind a button: a model may have hundreds. */

@@ -74,16 +74,21 @@ test('a disk without space for the tables is named', async () => {
   await (await open(folder)).close();
 });
 
+const LABEL_COLUMNS = [
+  ...['name', 'tags', 'notes', 'keep_days', 'kept_at', 'kept_until_s'],
+  ...['typed_paths', 'typed_count'],
+];
+
 test('tables of an earlier release are brought up to date, with their pending webhooks', async () => {
   using folder = new TemporaryFolder();
   const detector = new FakeDetector();
   detector.answer = ({ path }) => (path === 'p1.jpg' ? 'ok' : 'invalid_image');
   const jobs = await openTestJobs(folder, {}, detector);
-  const { imagePaths, options, ...settings } = specOf({
+  const { imagePaths, options, labels, typed, ...settings } = specOf({
     imagePaths: imagesNamed('p', 3),
     callbackUrl: 'http://Example.test:81/x',
   });
-  const { job } = await jobs.service.submit({ imagePaths, options, ...settings });
+  const { job } = await jobs.service.submit({ imagePaths, options, labels, typed, ...settings });
   await ended(jobs.service, job.jobId);
   await jobs.stop(1000);
   const database = new DatabaseSync(join(folder.path, 'jobs.db'));
@@ -91,7 +96,10 @@ test('tables of an earlier release are brought up to date, with their pending we
     DROP TABLE webhook_attempts;
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
     DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
-    DROP TABLE views; DROP TABLE job_regions;
+    DROP TABLE views; DROP TABLE job_regions; DROP TABLE job_listings; DROP TABLE drawn_copies;
+    DROP INDEX removable_jobs; DROP INDEX kept_jobs; DROP INDEX jobs_in_order_of_end;
+    CREATE INDEX jobs_by_end ON jobs (completed_at) WHERE completed_at IS NOT NULL;
+    ${LABEL_COLUMNS.map((column) => `ALTER TABLE jobs DROP COLUMN ${column};`).join('')}
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
   const { modelName, confidence, iou, maxDetections, classes } = options;
   const asThen = JSON.stringify({
@@ -107,7 +115,16 @@ test('tables of an earlier release are brought up to date, with their pending we
   expect(delivery).toMatchObject({ jobId: job.jobId, host: 'example.test:81' });
   expect(dueAt).toBeCloseTo(Date.now() / 1000, -1);
   expect(await store.find(job.jobId, null)).toMatchObject({ failedImages: 2, retryOf: null });
-  expect((await store.find(job.jobId, null)).spec).toEqual({ ...settings, options });
+  // Its typed paths were not stored then.
+  const typedAs = { paths: ['p0.jpg'], count: 1 };
+  expect((await store.find(job.jobId, null)).spec).toEqual({
+    ...settings,
+    options,
+    labels,
+    typed: typedAs,
+  });
+  const [listed] = await store.list({ words: ['P0'], modelName: options.modelName }, 9);
+  expect(listed?.job).toMatchObject({ jobId: job.jobId });
   const { number } = await store.find(job.jobId, null);
   expect(await store.tally(number)).toEqual({
     found: 1,
@@ -124,7 +141,7 @@ test('tables of an earlier release are brought up to date, with their pending we
     { index: 1, path: 'p1.jpg', failed: 0, classCounts: '{"car":1}', ...unread },
     { index: 2, path: 'p2.jpg', failed: 1, classCounts: '{}', ...unread },
   ]);
-  const images = { number, imageCount: 3, ended: true };
+  const images = { number, imageCount: 3, without: 'not_run' as const };
   const unsure = { classes: ['car'], confidenceBelow: 0.95 };
   expect((await store.filteredImages(images, unsure, 0, 9)).matching).toBe(1);
   const sure = { classes: ['car'], confidenceBelow: 0.5 };

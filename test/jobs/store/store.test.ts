@@ -180,16 +180,16 @@ test('lists are newest first, filtered, and go on below a number', () =>
     for (const keyId of ['a', 'b', 'a', 'b']) await submit(store, { keyId });
     await start(store, { keyId: 'a', jobType: 'batch_detect' });
     const numbers = async (...args: Parameters<JobStore['list']>) =>
-      (await store.list(...args)).map(({ number }) => number);
+      (await store.list(...args)).map(({ job }) => job.number);
     expect(await numbers({}, 3, null)).toEqual([5, 4, 3]);
-    expect(await numbers({}, 3, 3)).toEqual([2, 1]);
+    expect(await numbers({}, 3, { key: null, number: 3 })).toEqual([2, 1]);
     expect(await numbers({ keyId: 'a' }, 9, null)).toEqual([5, 3, 1]);
     expect(await numbers({ keyId: null }, 9, null)).toHaveLength(5);
     expect(await numbers({ status: ['running'] }, 9, null)).toEqual([5]);
     expect(await numbers({ status: ['running', 'pending'] }, 9, null)).toHaveLength(5);
     expect(await numbers({ status: [] }, 9, null)).toEqual([]);
     expect(await numbers({ jobType: 'batch_detect' }, 9, null)).toEqual([5]);
-    const { submittedAt } = (await store.list({}, 1, 4))[0]!;
+    const { submittedAt } = (await store.list({}, 1, { key: null, number: 4 }))[0]!.job;
     expect(await numbers({ submittedAfter: submittedAt }, 9, null)).toEqual([5, 4]);
     expect(await numbers({ submittedBefore: submittedAt }, 9, null)).toEqual([2, 1]);
   }));
@@ -319,7 +319,7 @@ test('the sweep takes what is past its time, in steps, and leaves the rest', () 
 
     const limits = { jobsBefore: 5500, eventsBefore: 1900, keysBefore: 5500 };
     const first = await store.sweep(limits);
-    expect(first).toEqual({ removed: 1, more: true });
+    expect(first).toEqual({ removed: 1, copies: [], more: true });
     await expect(store.find(big.jobId, null)).rejects.toMatchObject({ code: 'job_not_found' });
     let steps = 1;
     for (let more = true; more; steps += 1) ({ more } = await store.sweep(limits));

@@ -77,6 +77,9 @@ const imageCountsSchema = z
     compared: z.int().openapi({ description: 'Images that both jobs have processed' }),
     failed: z.int().openapi({ description: 'Images of both jobs, in error in one of them' }),
     pending: z.int().openapi({ description: 'Images of both jobs, not ended in one of them' }),
+    not_run: z.int().openapi({
+      description: 'Images of both jobs, without a turn in one of them, which was ended before',
+    }),
     only_here: z.int().openapi({ description: 'Images that the other job does not have' }),
     only_there: z.int().openapi({ description: 'Images that only the other job has' }),
     unread: z.int().openapi({ description: 'Images of this job that the time was too short for' }),
@@ -182,13 +185,13 @@ function viewFigures(
   });
   const changesOf = (counts: Record<Change, number>) =>
     counts.gained + counts.lost + counts.changed;
-  const { onlyHere, onlyThere, ...counts } = images;
+  const { onlyHere, onlyThere, notRun, ...counts } = images;
   return {
     job_id: job.jobId,
     status: job.status,
     with: { job_id: other.jobId, status: other.status },
     complete: job.completedAt !== null && other.completedAt !== null && images.unread === 0,
-    image_counts: { ...counts, only_here: onlyHere, only_there: onlyThere },
+    image_counts: { ...counts, not_run: notRun, only_here: onlyHere, only_there: onlyThere },
     box_counts: total,
     classes: views.sort((a, b) => changesOf(b) - changesOf(a) || b.same - a.same),
     matching: changed.length,

@@ -1,7 +1,13 @@
 /** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, folder, hour or day, as JSON or CSV. */
 import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
-import { GROUPINGS, type Grouping, type ImageCounts, type Job } from '../../../jobs/job.js';
+import {
+  GROUPINGS,
+  withoutOutcome,
+  type Grouping,
+  type ImageCounts,
+  type Job,
+} from '../../../jobs/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { HideFolders } from '../../answer/problem.js';
 import { replyPieces } from '../../answer/reply.js';
@@ -19,7 +25,7 @@ import {
   viewGroup,
   type GroupBody,
 } from './count-groups.js';
-import { jobIdSchema, stateSchema } from './job-fields.js';
+import { jobIdSchema, notRunSchema, stateSchema } from './job-fields.js';
 import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
 
 const COUNT_FORMATS = ['json', 'csv'] as const;
@@ -45,6 +51,7 @@ export const jobCountsSchema = z
     pending_images: z
       .int()
       .openapi({ description: 'Images that have not ended: they are not counted yet' }),
+    not_run_images: notRunSchema,
     total: sumSchema,
     groups: z.array(groupSchema).openapi({
       description:
@@ -99,7 +106,7 @@ export function countRoutes(route: AddRoute, { jobs, hide, logger }: RouteParts)
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'counts broken off');
       };
-      const headers = { 'x-lattice-pending-images': String(counts.pending) };
+      const headers = { 'x-lattice-pending-images': String(counts.left.pending) };
       if (format === 'json') return replyPieces(c, 200, jsonText(counts), onBroken, headers);
       return replyPieces(c, 200, csvText(counts), onBroken, {
         ...headers,
@@ -113,7 +120,8 @@ export function countRoutes(route: AddRoute, { jobs, hide, logger }: RouteParts)
 interface Counts {
   job: Job;
   by: Grouping;
-  pending: number;
+  /** Images that are not counted. */
+  left: Record<ReturnType<typeof withoutOutcome>, number>;
   total: CountSum;
   /** Of the images of `total`. */
   groups: () => AsyncIterable<GroupBody[]>;
@@ -148,7 +156,8 @@ async function countJob(
     }
   }
   const groups = by === 'image' ? images : () => viewInParts(sorted(sums));
-  return { job, by, pending: job.imageCount - total.images, total, groups };
+  const left = { pending: 0, not_run: 0, [withoutOutcome(job)]: job.imageCount - total.images };
+  return { job, by, left, total, groups };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- as the images, which are read
@@ -159,12 +168,13 @@ async function* viewInParts(sums: [string | null, CountSum][]): AsyncGenerator<G
 }
 
 async function* jsonText(counts: Counts): AsyncGenerator<string, void> {
-  const { job, by, pending, total } = counts;
+  const { job, by, left, total } = counts;
   const head: Omit<JobCountsBody, 'groups'> = {
     job_id: job.jobId,
     status: job.status,
     by,
-    pending_images: pending,
+    pending_images: left.pending,
+    not_run_images: left.not_run,
     total: total.view(),
   };
   let text = `${JSON.stringify(head).slice(0, -1)},"groups":[`;

@@ -7,6 +7,7 @@ import { viewParameters } from '../../../api/options.js';
 import {
   CONFIDENCE_STEPS,
   IMAGE_OUTCOMES,
+  withoutOutcome,
   type ImageEntry,
   type ImageTally,
   type Job,
@@ -56,8 +57,8 @@ export const imagesQuerySchema = z.strictObject({
     .optional()
     .openapi({
       description:
-        'found: with boxes; empty: without; failed: in error, and in a job that was cancelled without a turn; pending: ' +
-        'not processed yet',
+        'found: with boxes; empty: without; failed: in error; pending: not processed yet; not_run: without a turn, ' +
+        'because the job was cancelled before',
     }),
   class: classNames.optional().openapi({
     type: 'string',
@@ -129,7 +130,13 @@ export const jobSummarySchema = z
   .object({
     job_id: jobIdSchema,
     images: z
-      .object({ found: z.int(), empty: z.int(), failed: z.int(), pending: z.int() })
+      .object({
+        found: z.int(),
+        empty: z.int(),
+        failed: z.int(),
+        pending: z.int(),
+        not_run: z.int(),
+      })
       .openapi({ description: 'Images by outcome, as the filter of the images names it' }),
     total_count: z.int().openapi({ description: 'Boxes so far' }),
     classes: z.array(classSummarySchema).openapi({ description: 'Most boxes first' }),
@@ -196,7 +203,7 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
 
 function viewJobImage(job: Job, entry: ImageEntry, hide: HideFolders): JobImageBody {
   const { index, path, outcome } = entry;
-  if (outcome === null && job.completedAt === null) {
+  if (outcome === null && withoutOutcome(job) === 'pending') {
     return { index, image_path: path, status: 'pending' };
   }
   return { index, ...viewEntry(job, entry, hide) };
@@ -209,7 +216,6 @@ function viewSummary(
   const { spec, imageCount } = job;
   const { options } = spec;
   const left = Math.max(0, imageCount - found - empty - failed);
-  const hasEnded = job.completedAt !== null;
   const classes = new Map<string, number[]>();
   for (const { class: name, step, boxes: count } of boxes) {
     const histogram = classes.get(name) ?? Array.from({ length: CONFIDENCE_STEPS }, () => 0);
@@ -227,12 +233,7 @@ function viewSummary(
   }));
   return {
     job_id: job.jobId,
-    images: {
-      found,
-      empty,
-      failed: failed + (hasEnded ? left : 0),
-      pending: hasEnded ? 0 : left,
-    },
+    images: { found, empty, failed, pending: 0, not_run: 0, [withoutOutcome(job)]: left },
     total_count: sum(views.map((view) => view.boxes)),
     classes: views.sort((a, b) => b.boxes - a.boxes),
     region_counts: inRegions.counts,

@@ -11,6 +11,12 @@ export const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
 export const failedImagesSchema = z
   .int()
   .openapi({ description: 'Images that ended in an error so far', example: 0 });
+/** Where a job was cancelled. */
+export const notRunSchema = z.int().openapi({
+  description:
+    'Images that had no turn before the job was ended; they are not among the failed ones',
+  example: 0,
+});
 export const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
 /** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
 export const timestampSchema = z.number().openapi({

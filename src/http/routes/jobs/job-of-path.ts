@@ -1,7 +1,7 @@
 /** The job that the path of a request names. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type ErrorCode } from '../../../api/errors.js';
-import { progressOf, type Job } from '../../../jobs/job.js';
+import { jobNotFinished, progressOf, type Job } from '../../../jobs/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { jobIdSchema } from './job-fields.js';
@@ -26,9 +26,7 @@ export function jobOfPath(c: AppContext, jobs: Pick<JobService, 'get'>): Promise
 }
 
 export function notFinished(job: Job): LatticeError {
-  return new LatticeError('job_not_finished', `The job is ${job.status}.`, {
-    retryAfterS: secondsLeft(job),
-  });
+  return jobNotFinished(`The job is ${job.status}.`, secondsLeft(job));
 }
 
 /** When to ask again: the rest at the pace so far, 1 to 60 s. */

@@ -1,23 +1,36 @@
-/** Jobs as they are: their list, the status of one, and its cancel. */
+/** Jobs as they are: their list, the status of one, what people write on it, its cancel and its removal. */
 import { z } from '@hono/zod-openapi';
+import { changedLabels, LABELS } from '../../../api/job-labels.js';
+import { recordLabels, requestLabels } from '../../../api/job-label-schemas.js';
 import { snakeCase } from '../../../api/snake-case.js';
-import { JOB_STATUSES, progressOf, type Job } from '../../../jobs/job.js';
+import {
+  JOB_SORTS,
+  JOB_STATUSES,
+  notRunImages,
+  progressOf,
+  type ClassCounts,
+  type Job,
+} from '../../../jobs/job.js';
+import { titleOf } from '../../../jobs/job-title.js';
 import { problemSchema } from '../../answer/problem.schema.js';
 import { hideInProblem, type HideFolders } from '../../answer/problem.js';
+import { readJson } from '../../request/json-body.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
+import { modelNameSchema, refuseLongLists } from '../../request/request-fields.js';
 import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { shorten } from '../../request/validation.js';
+import { shorten, validate } from '../../request/validation.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
   jobIdSchema,
   jobTypeSchema,
+  notRunSchema,
   stateSchema,
   timestampSchema,
 } from './job-fields.js';
-import { JOB_ERRORS, jobId, jobOfPath, ofJob } from './job-of-path.js';
+import { JOB_ERRORS, jobId, jobOfPath, ofJob, params } from './job-of-path.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;
@@ -32,6 +45,21 @@ const status = z.enum(JOB_STATUSES, {
   error: ({ input }) => `'${shorten(String(input))}' is none of ${JOB_STATUSES.join(', ')}.`,
 });
 
+const MOST_SEARCHED = 200;
+const HOUR_S = 3_600;
+
+const words = z
+  .string()
+  .max(MOST_SEARCHED)
+  .transform((text) => text.split(/\s+/u).filter((word) => word !== ''))
+  .openapi({
+    type: 'string',
+    maxLength: MOST_SEARCHED,
+    description:
+      'Jobs that have each of these words, or parts of words, in their name, typed paths, tags, notes or the title of ' +
+      'their metadata, in any letter case',
+  });
+
 export const listQuerySchema = z.strictObject({
   status: z
     .string()
@@ -44,6 +72,25 @@ export const listQuerySchema = z.strictObject({
       description: `One or more of ${JOB_STATUSES.join(', ')}, separated by commas`,
     }),
   job_type: jobTypeSchema.optional(),
+  model_name: modelNameSchema
+    .optional()
+    .openapi({ description: 'Jobs of this model, with or without .pt', example: undefined }),
+  q: words.optional(),
+  tag: z
+    .string()
+    .min(1)
+    .max(LABELS.tags.longest)
+    .optional()
+    .openapi({ description: 'Jobs with this tag, in any letter case' }),
+  sort: z
+    .enum(JOB_SORTS, { error: `sort is one of ${JOB_SORTS.join(', ')}.` })
+    .default('submitted')
+    .openapi({
+      default: 'submitted',
+      description:
+        'submitted: newest first; ended: those that have not ended, then the last to end first; name: by title from A ' +
+        'on. With a minus, the reverse',
+    }),
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
   limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
@@ -52,7 +99,7 @@ export const listQuerySchema = z.strictObject({
     .min(1)
     .max(512)
     .optional()
-    .openapi({ description: 'next_cursor of the page before' }),
+    .openapi({ description: 'next_cursor of the page before, which was sorted in the same way' }),
   counts: z
     .enum(['true', 'false'], { error: 'counts is true or false.' })
     .optional()
@@ -71,15 +118,29 @@ const statusView = snakeCase(
     jobType: jobTypeSchema,
     title: z.string().openapi({
       description:
-        'For people: `title` or `name` of the metadata, else the path of the first image',
+        'For people: the name, else `title` or `name` of the metadata, else the first path as it was typed and how many more',
     }),
+    modelName: z.string(),
+    confidenceThreshold: z.number(),
     priority: z.int(),
     imageCount: z.int(),
     finishedImages: z.int(),
     failedImages: failedImagesSchema,
+    notRunImages: notRunSchema,
+    totalCount: z.int().openapi({ description: 'Boxes so far' }),
+    classCounts: z
+      .record(z.string(), z.int())
+      .openapi({ description: 'Boxes so far by class, most first' }),
     retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
+    ...recordLabels,
+    kept: z.boolean().openapi({ description: 'It is not removed with the retention time' }),
+    expiresAt: timestampSchema.nullable().openapi({
+      description:
+        'The earliest time at which the job and its results are removed, but for LATTICE_STORE_MAX_MB: time in which the ' +
+        'service is stopped does not count. Null while the job has not ended, and where it is kept until it is deleted',
+    }),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
       .array(deliverySchema)
@@ -98,12 +159,23 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     progress: 0.5,
     worker_id: 'local-0',
     job_type: 'detect_cars',
-    title: '2026/11/gate.jpg',
+    title: '2026/11/gate.jpg and 1 more',
+    model_name: 'yolov8n.pt',
+    confidence_threshold: 0.5,
     priority: 5,
     image_count: 2,
     finished_images: 1,
     failed_images: 0,
+    not_run_images: 0,
+    total_count: 3,
+    class_counts: { car: 3 },
     retry_of: null,
+    name: null,
+    tags: ['gate'],
+    notes: null,
+    keep: 30,
+    kept: true,
+    expires_at: null,
     error: null,
   },
 });
@@ -119,13 +191,29 @@ const jobListSchema = z
   })
   .openapi('JobList');
 
+export const jobPatchSchema = z.strictObject(requestLabels).openapi('JobPatch', {
+  description: 'Fields that are left out stay as they are; null makes one empty.',
+  example: { name: 'North gate, Monday', tags: ['gate'], keep: true },
+});
+
+export const deleteQuerySchema = z.strictObject({
+  purge: z
+    .enum(['true', 'false'], { error: 'purge is true or false.' })
+    .optional()
+    .openapi({ description: 'true: remove an ended job', default: 'false' }),
+});
+
+export type JobPatchBody = z.input<typeof jobPatchSchema>;
 export type JobStatusBody = z.infer<typeof jobStatusSchema>;
 export type JobListBody = z.infer<typeof jobListSchema>;
 
-export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts): void {
+export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: RouteParts): void {
+  const ttlS = config.resultTtlHours * HOUR_S;
   const viewWhole = async (job: Job): Promise<JobStatusBody> => {
-    if (job.spec.callbackUrl === null) return viewStatus(job, hide);
-    return viewStatus(job, hide, (await webhooks.forJob(job.jobId)).map(viewDelivery));
+    const [boxes = {}] = await jobs.classCounts([job]);
+    const how = { hide, ttlS, boxes };
+    if (job.spec.callbackUrl === null) return viewStatus(job, how);
+    return viewStatus(job, how, (await webhooks.forJob(job.jobId)).map(viewDelivery));
   };
   route(
     {
@@ -145,9 +233,9 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
       method: 'get',
       path: '/v1/jobs',
       operationId: 'listJobs',
-      summary: 'List jobs, newest first',
+      summary: 'List jobs, newest first or in another order',
       description:
-        'One page of the jobs of the API key, filtered by status, type and time of submission. `next_cursor` gives the next.',
+        'One page of the jobs of the API key that pass all filters. `next_cursor` gives the next.',
       tags: ['Jobs'],
       request: { query: listQuerySchema },
       answers: { 200: json('One page', jobListSchema) },
@@ -159,13 +247,17 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
         keyId: c.get('keyId'),
         status: query.status,
         jobType: query.job_type,
+        modelName: query.model_name,
+        words: query.q,
+        tag: query.tag,
         submittedAfter: query.submitted_after,
         submittedBefore: query.submitted_before,
       };
-      const page = { limit: query.limit, cursor: query.cursor ?? null };
+      const page = { limit: query.limit, cursor: query.cursor ?? null, sort: query.sort };
       const { jobs: found, nextCursor } = await jobs.list(filter, page);
+      const boxes = await jobs.classCounts(found);
       return replyJson(c, 200, {
-        jobs: found.map((job) => viewStatus(job, hide)),
+        jobs: found.map((job, at) => viewStatus(job, { hide, ttlS, boxes: boxes[at] ?? {} })),
         next_cursor: nextCursor,
         ...(query.counts === 'true' ? { counts: await jobs.countByStatus(filter) } : {}),
       });
@@ -173,35 +265,93 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
   );
   route(
     {
+      method: 'patch',
+      path: '/v1/jobs/{job_id}',
+      operationId: 'patchJob',
+      summary: 'Name, tag, annotate or keep a job',
+      description:
+        'Changes what people write on a job, also while it runs and after its end. Answers once the change is on disk.',
+      tags: ['Jobs'],
+      request: {
+        params,
+        body: { required: true, content: { 'application/json': { schema: jobPatchSchema } } },
+      },
+      answers: { 200: json('The job as it is now', jobStatusSchema) },
+      errors: JOB_ERRORS,
+    },
+    async (c) => {
+      const body = await readJson(c, config.maxBodyBytes);
+      refuseLongLists(body, config);
+      const changes = changedLabels(validate(jobPatchSchema, body));
+      return replyJson(
+        c,
+        200,
+        await viewWhole(await jobs.relabel(jobId(c), c.get('keyId'), changes)),
+      );
+    },
+  );
+  route(
+    {
       method: 'delete',
       path: '/v1/jobs/{job_id}',
       operationId: 'cancelJob',
-      summary: 'Cancel a job',
-      description: 'The job ends `failed` with the error code `cancelled`.',
-      ...ofJob,
-      answers: { 200: json('The job has ended', jobStatusSchema) },
-      errors: [...JOB_ERRORS, 'job_already_finished'],
+      summary: 'Cancel a job, or remove an ended one',
+      description:
+        'The job ends `failed` with the error code `cancelled`. With `purge=true` a job that has ended is removed, also a ' +
+        'kept one, with its results and its drawn copies: it cannot be brought back, and a webhook that is still to be ' +
+        'sent is dropped. An older backup still has it.',
+      tags: ['Jobs'],
+      request: { params, query: deleteQuerySchema },
+      answers: {
+        200: json('The job has ended; with `purge`, the job that was removed', jobStatusSchema),
+      },
+      errors: [...JOB_ERRORS, 'job_already_finished', 'job_not_finished'],
     },
-    async (c) => replyJson(c, 200, await viewWhole(await jobs.cancel(jobId(c), c.get('keyId')))),
+    async (c) => {
+      const { purge } = readQuery(deleteQuerySchema, c.req.queries());
+      if (purge !== 'true') {
+        return replyJson(c, 200, await viewWhole(await jobs.cancel(jobId(c), c.get('keyId'))));
+      }
+      const removed = await viewWhole(await jobOfPath(c, jobs));
+      await jobs.remove(jobId(c), c.get('keyId'));
+      return replyJson(c, 200, removed);
+    },
   );
 }
 
-/** Longer metadata is not searched for a title: a list has many jobs. */
-const LONGEST_SEARCHED = 4_096;
-
-function titleOf({ spec: { metadata }, firstPath }: Job): string {
-  if (metadata === null || metadata.length > LONGEST_SEARCHED) return firstPath;
-  const { title, name } = JSON.parse(metadata) as Record<string, unknown>;
-  for (const text of [title, name]) if (typeof text === 'string' && text !== '') return text;
-  return firstPath;
+interface ViewHow {
+  hide: HideFolders;
+  /** The retention time in seconds. */
+  ttlS: number;
+  boxes: ClassCounts;
 }
 
 function viewStatus(
   job: Job,
-  hide: HideFolders,
+  { hide, ttlS, boxes }: ViewHow,
   webhooks?: z.infer<typeof deliverySchema>[],
 ): JobStatusBody {
-  const error = job.error && hideInProblem(job.error, hide);
-  const more = { progress: progressOf(job), title: titleOf(job), error, webhooks };
-  return statusView.view({ ...job.spec, ...job, ...more });
+  const { labels, options } = job.spec;
+  return statusView.view({
+    ...job.spec,
+    ...job,
+    ...labels,
+    progress: progressOf(job),
+    title: titleOf(job),
+    modelName: options.modelName,
+    confidenceThreshold: options.confidence,
+    notRunImages: notRunImages(job),
+    totalCount: Object.values(boxes).reduce((sum, each) => sum + each, 0),
+    classCounts: boxes,
+    kept: labels.keep !== false,
+    expiresAt: expiryOf(job, ttlS),
+    error: job.error && hideInProblem(job.error, hide),
+    webhooks,
+  });
+}
+
+/** Null: it is not known yet, or never. */
+function expiryOf({ spec: { labels }, completedAt, keptUntil }: Job, ttlS: number): number | null {
+  if (completedAt === null || labels.keep === true) return null;
+  return Math.max(completedAt + ttlS, keptUntil ?? 0);
 }

@@ -2,11 +2,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../../api/errors.js';
+import { readLabels } from '../../../api/job-labels.js';
+import { requestLabels } from '../../../api/job-label-schemas.js';
 import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
 import type { JobSpec } from '../../../jobs/job.js';
+import { typedPaths } from '../../../jobs/job-title.js';
 import {
   createTargetPolicy,
   targetRefusal,
@@ -127,6 +130,7 @@ export const jobSubmitSchema = z
     callback_url: callbackUrlSchema.nullish(),
     metadata: metadataSchema.nullish(),
     annotate: annotateSchema.nullish(),
+    ...requestLabels,
   })
   .openapi('JobSubmit', {
     description: NULL_IS_NOT_GIVEN,
@@ -189,6 +193,8 @@ export function createReadSubmission(
       metadata,
       annotate: body.annotate ?? false,
       keyId,
+      labels: readLabels(body),
+      typed: typedPaths(body.image_paths),
     };
     return { spec, leftOut: found.leftOut };
   };

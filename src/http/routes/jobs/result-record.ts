@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import { withMember } from '../../../base/json-text.js';
-import type { ImageEntry, Job } from '../../../jobs/job.js';
+import { notRunImages, type ImageEntry, type Job } from '../../../jobs/job.js';
 import { countCars, RegionSums } from '../../../api/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { imageFields, viewImage } from '../../answer/processed-image.js';
@@ -10,6 +10,7 @@ import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
   jobIdSchema,
+  notRunSchema,
   stateSchema,
   timestampSchema,
 } from './job-fields.js';
@@ -48,6 +49,7 @@ const totalsSchema = z
     region_counts: regionCountsSchema.optional(),
     succeeded: z.int(),
     failed: z.int(),
+    not_run: notRunSchema,
     processing_time_ms: z.number().openapi({ description: 'From start to end of the job' }),
     model: z.string(),
     worker_id: z.string().openapi({ description: 'Who ran the image that was stored last' }),
@@ -67,6 +69,7 @@ export const jobResultSchema = z
     job_id: jobIdSchema,
     status: stateSchema,
     failed_images: failedImagesSchema,
+    not_run_images: notRunSchema,
     result: z.union([singleResultSchema, multiResultSchema, z.null()]),
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
@@ -124,7 +127,7 @@ export async function* resultText(
         return;
       }
       const image = viewEntry(job, entry, hide);
-      tally.add(image);
+      tally.add(image, entry);
       text += `${count === 0 ? '' : ','}${JSON.stringify(image)}`;
       count += 1;
     }
@@ -147,7 +150,12 @@ function fieldsOf(value: object): string {
 
 /** The fields before `result`. */
 function headText(job: Job): string {
-  const head = { job_id: job.jobId, status: job.status, failed_images: job.failedImages };
+  const head = {
+    job_id: job.jobId,
+    status: job.status,
+    failed_images: job.failedImages,
+    not_run_images: notRunImages(job),
+  };
   return fieldsOf(head satisfies Partial<JobResultBody>);
 }
 
@@ -193,10 +201,12 @@ class Tally {
   #total = 0;
   #succeeded = 0;
   #failed = 0;
+  #notRun = 0;
 
-  add(entry: ImageEntryBody): void {
+  add(entry: ImageEntryBody, { outcome }: ImageEntry): void {
     if (entry.status === 'error') {
-      this.#failed += 1;
+      if (outcome === null) this.#notRun += 1;
+      else this.#failed += 1;
       return;
     }
     this.#succeeded += 1;
@@ -216,6 +226,7 @@ class Tally {
       region_counts: this.#regions.counts,
       succeeded: this.#succeeded,
       failed: this.#failed,
+      not_run: this.#notRun,
       processing_time_ms: Math.max(0, ((job.completedAt ?? startedAt) - startedAt) * 1000),
       model: job.spec.options.modelName,
       worker_id: job.workerId,
@@ -244,7 +255,7 @@ export async function webhookRecord(
     for (const entry of page) {
       if (job.imageCount === 1) return recordText(job, viewSingle(job, entry), hide);
       const image = viewEntry(job, entry, hide);
-      tally.add(image);
+      tally.add(image, entry);
       if (images === null) continue;
       images.push(image);
       bytes += Buffer.byteLength(JSON.stringify(image)) + 1;

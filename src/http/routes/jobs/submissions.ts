@@ -141,8 +141,9 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
       summary: 'Run the failed images of a job again, or all',
       description:
         'Makes a new job of the images that have no boxes: those that failed and, in a job that was cancelled, those ' +
-        'that had no turn; with `images=all` of every image. Model, thresholds, classes, priority, callback_url, metadata and annotate are those of the ' +
-        'first job, which stays as it is. There is no body. Answers once the new job is on disk.',
+        'that had no turn; with `images=all` of every image. Model, thresholds, classes, priority, callback_url, ' +
+        'metadata, annotate, name and tags are those of the first job, which stays as it is; notes and keep are not ' +
+        'taken over. There is no body. Answers once the new job is on disk.',
       tags: ['Jobs'],
       request: { params, query: retryQuerySchema, headers: IDEMPOTENCY_HEADER },
       answers: {

@@ -1,0 +1,50 @@
+/** What a job is called in lists, and the texts that it is found by. */
+import { foldText } from '../base/fold-text.js';
+import type { Job, TypedPaths } from './job.js';
+
+/** Longer metadata is not searched for a title: a list has many jobs. */
+const LONGEST_METADATA = 4_096;
+/** Of the typed paths, in characters. */
+const LONGEST_PATHS = 2_000;
+/** For the order by title. */
+const LONGEST_TITLE = 200;
+
+type Titled = Pick<Job, 'spec'>;
+
+/** The name, else the title or name of the metadata, else what was typed. */
+export function titleOf({ spec: { labels, metadata, typed } }: Titled): string {
+  return labels.name ?? metadataTitle(metadata) ?? typedText(typed);
+}
+
+/** As many paths as are stored. */
+export function typedPaths(paths: readonly string[]): TypedPaths {
+  const stored = paths.slice(0, 1);
+  let length = stored.join('').length;
+  for (const path of paths.slice(1)) {
+    length += path.length;
+    if (length > LONGEST_PATHS) break;
+    stored.push(path);
+  }
+  return { paths: stored, count: paths.length };
+}
+
+export function titleKey(job: Titled): string {
+  return foldText(titleOf(job).slice(0, LONGEST_TITLE));
+}
+
+export function searchText({ spec: { labels, metadata, typed } }: Titled): string {
+  const { name, tags, notes } = labels;
+  const texts = [name, ...typed.paths, ...tags, notes, metadataTitle(metadata)];
+  return foldText(texts.filter((text) => text !== null).join('\n'));
+}
+
+function typedText({ paths: [first = ''], count }: TypedPaths): string {
+  return count > 1 ? `${first} and ${count - 1} more` : first;
+}
+
+function metadataTitle(metadata: string | null): string | null {
+  if (metadata === null || metadata.length > LONGEST_METADATA) return null;
+  const { title, name } = JSON.parse(metadata) as Record<string, unknown>;
+  for (const text of [title, name]) if (typeof text === 'string' && text !== '') return text;
+  return null;
+}
