@@ -33,6 +33,7 @@ import type {
 } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
+import type { Uploads } from './uploads.js';
 import type { Views } from './views.js';
 
 export interface ServiceParts {
@@ -41,6 +42,7 @@ export interface ServiceParts {
   events: JobEvents;
   counts: QueueCounts;
   views: Views;
+  uploads: Uploads;
   /** The disk has too little free space for the results of new jobs. */
   nearlyFull: () => boolean;
   maxQueuedJobs: number;
@@ -55,11 +57,13 @@ const NO_BOXES = '{}';
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
 export class JobService {
   readonly views: Views;
+  readonly uploads: Uploads;
   readonly #parts: ServiceParts;
   readonly #turns = pLimit(1);
 
   constructor(parts: ServiceParts) {
     this.views = parts.views;
+    this.uploads = parts.uploads;
     this.#parts = parts;
   }
 

@@ -1,6 +1,7 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
+import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
@@ -22,6 +23,10 @@ export interface JobSettings {
   annotate: boolean;
   /** Owner; null without authentication. */
   keyId: string | null;
+  /** The upload beneath which its paths are; absent: they are beneath the image roots. */
+  upload?: string;
+  /** Files beside its images that it does not have; absent in jobs of earlier versions. */
+  leftOut?: LeftOut;
 }
 
 export interface JobSpec extends JobSettings {

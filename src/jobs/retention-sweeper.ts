@@ -1,6 +1,7 @@
-/** Removes expired jobs, events and keys in batches, once per interval. */
+/** Removes expired jobs, events, keys and the photos of removed jobs in batches, once per interval. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobStore } from './store/job-store.js';
+import type { Uploads } from './uploads.js';
 import type { Logger } from '../base/logger-port.js';
 
 export interface RetentionOptions {
@@ -13,6 +14,7 @@ export interface RetentionOptions {
 /** Sweeps at once and then once per interval until the stop, which waits for the sweep in progress. */
 export function startRetention(
   store: JobStore,
+  uploads: Pick<Uploads, 'sweep'>,
   { resultTtlHours, historyHours, intervalMs }: RetentionOptions,
   logger: Logger,
 ): { stop: () => Promise<void> } {
@@ -31,6 +33,8 @@ export function startRetention(
       removed += swept.removed;
       ({ more } = swept);
     }
+    // After the jobs: photos go with the job that has them.
+    await uploads.sweep();
     if (removed > 0) logger.info({ removed }, 'jobs past their time removed');
   };
   const work = async () => {

@@ -20,6 +20,7 @@ import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
+import { findUpload } from './upload-rows.js';
 
 /** Between two task ids. */
 const ANY = 'task >= ? AND task < ?';
@@ -42,6 +43,9 @@ export class JobWrites {
     const repeat = this.#findRepeat(settings.keyId, job.idempotency);
     if (repeat !== null) return repeat;
     if (!job.admit) return null;
+    if (settings.upload !== undefined) {
+      findUpload(this.#statements, settings.upload, settings.keyId);
+    }
     return this.#add(job, settings, imagePaths.length, null, (number) => {
       imagePaths.forEach((path, index) => {
         const task = taskId(number, index);
@@ -166,8 +170,8 @@ export class JobWrites {
     }
     const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
-         retry_of)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)`,
+         retry_of, upload)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
       jobId,
       settings.keyId,
       settings.jobType,
@@ -177,7 +181,11 @@ export class JobWrites {
       imageCount,
       submittedAt,
       retryOf,
+      settings.upload ?? null,
     );
+    if (settings.upload !== undefined) {
+      this.#statements.run('UPDATE uploads SET taken = 1 WHERE upload_id = ?', settings.upload);
+    }
     addImages(number);
     const job = this.#transitions.created(number, submittedAt);
     if (idempotency !== null) {

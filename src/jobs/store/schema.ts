@@ -211,6 +211,20 @@ const MIGRATIONS = [
        FROM job_images, json_each(outcome, '$.detections') WHERE job_images.task = image_facts.task GROUP BY 1))
   WHERE boxes > 0;
   `,
+  `
+  -- Photos that were sent for a job. A row comes before its folder and goes before it.
+  CREATE TABLE uploads (
+    upload_id TEXT PRIMARY KEY,
+    -- The API key; null without authentication.
+    owner     TEXT,
+    -- A job had it: without one it goes at once.
+    taken     INTEGER NOT NULL DEFAULT 0,
+    -- JSON: kind of each file that was left out, by its name.
+    left_out  TEXT NOT NULL DEFAULT '{}'
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE jobs ADD COLUMN upload TEXT;
+  CREATE INDEX jobs_by_upload ON jobs (upload) WHERE upload IS NOT NULL;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -26,6 +26,7 @@ import { JobWrites } from './job-writes.js';
 import { Retention } from './retention.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
+import { UploadReads, UploadWrites } from './upload-rows.js';
 import { ViewReads, ViewWrites } from './view-rows.js';
 import { WebhookReads, WebhookWrites } from './webhook-rows.js';
 
@@ -69,6 +70,8 @@ export type JobCalls = Remote<JobReads> &
   Remote<JobWrites> &
   Remote<ViewReads> &
   Remote<ViewWrites> &
+  Remote<UploadReads> &
+  Remote<UploadWrites> &
   Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
@@ -90,11 +93,13 @@ function bindCalls(
       new JobReads(statements),
       new ImageReads(statements),
       new ViewReads(statements),
+      new UploadReads(statements),
       new WebhookReads(statements),
     ),
     writes: methodsOf(
       new JobWrites(statements, transitions),
       new ViewWrites(statements),
+      new UploadWrites(statements),
       new Retention(statements),
       new WebhookWrites(statements, notes),
     ),

@@ -18,6 +18,7 @@ import {
   timestampSchema,
 } from './job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob } from './job-of-path.js';
+import { uploadIdSchema } from '../uploads.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;
@@ -80,6 +81,9 @@ const statusView = snakeCase(
     retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
+    upload: uploadIdSchema
+      .nullable()
+      .openapi({ description: 'The upload whose photos it has', example: null }),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
       .array(deliverySchema)
@@ -104,6 +108,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     finished_images: 1,
     failed_images: 0,
     retry_of: null,
+    upload: null,
     error: null,
   },
 });
@@ -202,6 +207,7 @@ function viewStatus(
   webhooks?: z.infer<typeof deliverySchema>[],
 ): JobStatusBody {
   const error = job.error && hideInProblem(job.error, hide);
-  const more = { progress: progressOf(job), title: titleOf(job), error, webhooks };
+  const upload = job.spec.upload ?? null;
+  const more = { progress: progressOf(job), title: titleOf(job), upload, error, webhooks };
   return statusView.view({ ...job.spec, ...job, ...more });
 }
