@@ -104,8 +104,8 @@ export class UploadedFiles {
 
   /** Of all folders that are on disk. */
   async ids(): Promise<string[]> {
-    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
+    const names = await readdir(this.#folder).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;
     });
     return names.filter((name) => UPLOAD_ID.test(name));
@@ -158,29 +158,13 @@ export class UploadedFiles {
   async #writePart(part: string, { name, body, modifiedAt }: SentFile, share: Share) {
     const handle = await open(part, 'wx', 0o600);
     try {
-      const head: Buffer[] = [];
-      let headBytes = 0;
-      let isKnown = false;
       let bytes = 0;
-      const beginFile = async () => {
-        const start = Buffer.concat(head);
-        const kind = kindByBytes(start);
-        if (kind !== null) throw new LeftOutFile(name, kind);
-        isKnown = true;
-        await handle.appendFile(start);
-      };
-      for await (const chunk of chunksOf(body)) {
+      for await (const chunk of ofPicture(name, chunksOf(body))) {
         bytes += chunk.length;
         if (bytes > this.limits.maxFileBytes) throw tooLarge(name, this.limits.maxFileBytes);
         share.grow(bytes);
-        if (isKnown) await handle.appendFile(chunk);
-        else {
-          head.push(chunk);
-          headBytes += chunk.length;
-          if (headBytes >= HEAD_BYTES) await beginFile();
-        }
+        await handle.appendFile(chunk);
       }
-      if (!isKnown) await beginFile();
       if (modifiedAt !== null) await handle.utimes(Date.now() / 1000, modifiedAt);
       await handle.datasync();
       return bytes;
@@ -297,6 +281,29 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer, void> {
   } catch (cause) {
     throw new LatticeError('bad_request', 'The body ended early.', { cause });
   }
+}
+
+/** The chunks of a picture that is read. Rejects with `LeftOutFile` once the first bytes say otherwise. */
+async function* ofPicture(
+  name: string,
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void> {
+  let head: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    head = head === null ? null : Buffer.concat([head, chunk]);
+    if (head === null) yield chunk;
+    else if (head.length >= HEAD_BYTES) {
+      yield checked(name, head);
+      head = null;
+    }
+  }
+  if (head !== null) yield checked(name, head);
+}
+
+function checked(name: string, head: Buffer): Buffer {
+  const kind = kindByBytes(head);
+  if (kind === null) return head;
+  throw new LeftOutFile(name, kind);
 }
 
 async function sizeOf(folder: string): Promise<UploadSize> {
