@@ -171,7 +171,7 @@ async function sendOne(
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   const data = await readable(file);
-  if (data === null) return 'It cannot be read.';
+  if (data === null) return `'${file.name}' cannot be read.`;
   for (let attempt = 0; ; attempt += 1) {
     try {
       await put(file, data);

@@ -35,11 +35,11 @@ export async function submitPhotos(
     if (others.length > 0) terminal.err(`${leftOutSentence(kinds)}.`);
     try {
       const onProgress = progressOn(terminal);
-      for (const { name, detail } of await client.uploads.send(id, wanted(photos, upload), {
+      for (const { detail } of await client.uploads.send(id, wanted(photos, upload), {
         signal,
         onProgress,
       })) {
-        terminal.err(`${name}: ${detail}`);
+        terminal.err(detail);
       }
       return await client.submit(jobOf(id), { signal });
     } catch (error) {

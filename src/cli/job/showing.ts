@@ -1,5 +1,6 @@
 /** What a service knows of its jobs, printed; retries and cancellations. */
 import { text as textOf } from 'node:stream/consumers';
+import { leftOutSentence } from '../../api/left-out.js';
 import type {
   ImageEntry,
   JobFilter,
@@ -34,8 +35,15 @@ export async function showStatus(
   else {
     for (const line of renderTable(statusRows(job))) terminal.out(line);
     for (const line of await failedImageLines(client, job)) terminal.out(line);
+    for (const line of await leftOutLines(client, job)) terminal.out(line);
   }
   terminal.setExitCode(exitCodeOfJob(job));
+}
+
+/** What lies beside the images of the job and is not in it, in a sentence. */
+export async function leftOutLines(client: LatticeClient, job: JobStatus): Promise<string[]> {
+  const sentence = leftOutSentence((await client.summary(job.job_id)).left_out);
+  return sentence === '' ? [] : [`${sentence}.`];
 }
 
 /** Prints the id of the new job alone, or its record as JSON. Rejects with `nothing_to_retry`. */

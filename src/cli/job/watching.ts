@@ -15,7 +15,7 @@ import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 import { openClient, watchCommand, type AccessFlags } from './open-client.js';
 import { submitPhotos } from './sending.js';
-import { exitCodeOfJob, failedImageLines, imagesText, summaryOf } from './showing.js';
+import { exitCodeOfJob, failedImageLines, imagesText, leftOutLines, summaryOf } from './showing.js';
 
 /** A log gets one line per tenth of the job. */
 const LOG_STEPS = 10;
@@ -66,6 +66,7 @@ async function followJob(
   else {
     tell(summaryOf(record));
     for (const line of await failedImageLines(client, record)) tell(line);
+    for (const line of await leftOutLines(client, record)) tell(line);
   }
   terminal.setExitCode(exitCodeOfJob(record));
 }
