@@ -35,10 +35,9 @@ export class Annotator {
     this.#folder = join(options.dataDir, 'annotated');
   }
 
-  /** `detections` drawn into a JPEG copy of the image, which is not kept. Rejects with the image codes. */
-  async draw(imagePath: string, detections: readonly Detection[]): Promise<Buffer> {
-    const { detector } = this.#options;
-    return drawnCopy(this.#picture(await detector.readImage(imagePath)), detections);
+  /** `detections` drawn into a JPEG copy of the image, given by its path or its bytes, which is not kept. Rejects with the image codes. */
+  async draw(image: string | Buffer, detections: readonly Detection[]): Promise<Buffer> {
+    return drawnCopy(this.#picture(await this.#bytesOf(image)), detections);
   }
 
   /**
@@ -51,12 +50,15 @@ export class Annotator {
     detections: readonly Detection[],
     owner: string | null,
   ): Promise<string> {
-    const { detector } = this.#options;
-    const bytes = typeof image === 'string' ? await detector.readImage(image) : image;
+    const bytes = await this.#bytesOf(image);
     const name = `${randomBytes(16).toString('hex')}.jpg`;
     const target = join(this.#folder, owner ?? '', name);
     await writeDrawnCopy(target, this.#picture(bytes), detections);
     return name;
+  }
+
+  async #bytesOf(image: string | Buffer): Promise<Buffer> {
+    return typeof image === 'string' ? this.#options.detector.readImage(image) : image;
   }
 
   #picture(bytes: Buffer): EncodedPicture {

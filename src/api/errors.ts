@@ -53,6 +53,10 @@ const ROWS = {
   // Views.
   view_not_found: { status: 404, title: 'View not found', of: 'request' },
   unknown_view: { status: 422, title: 'View of the request not found', of: 'request' },
+  // Uploads.
+  upload_not_found: { status: 404, title: 'Upload not found', of: 'request' },
+  upload_in_use: { status: 409, title: 'A job has the upload already', of: 'request' },
+  uploads_full: { status: 507, title: 'No room for uploads', of: 'request' },
   // Image and model.
   image_not_found: { status: 422, title: 'Image not found', of: 'image', ofNode: true },
   path_not_allowed: {

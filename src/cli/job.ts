@@ -82,11 +82,16 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
     [
       'street.jpg --type detect_cars --wait',
       "'2026/**/*.jpg' --model depot --classes car_ahead,stop_sign --priority 5",
+      '--upload ~/Pictures/holiday --wait',
     ],
   )
     .argument(
-      '<path...>',
+      '[path...]',
       "images, folders or globs as the service sees them, beneath its image folders; quote a glob to have the service's files",
+    )
+    .option(
+      '--upload <path...>',
+      'photos of this machine to send and run as the job: folders and files; they stay at the service as long as the job',
     )
     .addOption(
       new Option('-t, --type <type>', 'what to look for')

@@ -123,7 +123,7 @@ export class HttpCaller {
   }
 
   #send({ method, path, body, headers }: ApiCall, deadline: Deadline): Promise<Response> {
-    const isPlain = body instanceof FormData || body instanceof Uint8Array;
+    const isPlain = body instanceof FormData || body instanceof Uint8Array || body instanceof Blob;
     const isJson = body !== undefined && !isPlain;
     return fetch(`${this.baseUrl}${path}`, {
       method,

@@ -41,12 +41,14 @@ import type {
   ViewPut,
   WebhookList,
 } from './records.js';
+import { UploadCalls, type PhotoFile, type SendOptions } from './upload-calls.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
 
 export type { EventOptions } from './follow-events.js';
 export { DEFAULT_SERVICE_URL, type CallOptions } from './http-call.js';
 export type * from './records.js';
 export { ServiceError, type ClientCode } from './service-error.js';
+export type { LeftOutPhoto, PhotoFile, SendOptions, SendProgress } from './upload-calls.js';
 export type { JobProgress, WaitOptions } from './wait-for-end.js';
 
 const CALL_MS = 30_000;
@@ -60,6 +62,11 @@ const PAGE = 100;
 export interface ClientOptions extends Access {
   /** Longest time of a call that says nothing else (30 s; a result 5 minutes, `waitFor` 10). */
   deadlineMs?: number;
+}
+
+export interface PictureOptions extends CallOptions {
+  crop?: string | undefined;
+  upload?: string | undefined;
 }
 
 export interface SubmitOptions extends CallOptions {
@@ -79,6 +86,8 @@ export interface RetryOptions extends SubmitOptions {
 export class LatticeClient {
   /** Where the service is. */
   readonly url: string;
+  /** Photos that are sent for jobs, in steps; `submitFiles` takes them all. */
+  readonly uploads: UploadCalls;
   readonly #http: HttpCaller;
   readonly #deadlineMs: number | undefined;
 
@@ -86,6 +95,7 @@ export class LatticeClient {
   constructor({ deadlineMs, ...access }: ClientOptions = {}) {
     this.#http = new HttpCaller(access);
     this.url = this.#http.baseUrl;
+    this.uploads = new UploadCalls(this.#http, deadlineMs ?? CALL_MS);
     this.#deadlineMs = deadlineMs;
   }
 
@@ -115,6 +125,20 @@ export class LatticeClient {
     { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
   ): Promise<JobAccepted> {
     return this.#post('/v1/jobs/submit', job, { 'idempotency-key': idempotencyKey }, options);
+  }
+
+  /**
+   * Sends photos and submits a job of them: one of all where `job` names no `image_paths`. What is no picture that the
+   * service reads is left out; `summary` of the job says what. An abort removes what was sent.
+   */
+  async submitFiles(
+    job: Omit<JobSubmit, 'image_paths' | 'upload'> & { image_paths?: string[] },
+    files: readonly (File | PhotoFile)[],
+    { onProgress, ...options }: SubmitOptions & SendOptions = {},
+  ): Promise<JobAccepted> {
+    return this.uploads.withFiles(files, { ...options, onProgress }, (upload) =>
+      this.submit({ image_paths: ['.'], ...job, upload }, options),
+    );
   }
 
   status(jobId: string, options?: CallOptions): Promise<JobStatus> {
@@ -242,13 +266,16 @@ export class LatticeClient {
     return this.#get(`/v1/images${queryOf(query)}`, options);
   }
 
-  /** A picture of the image folders; with `width` a thumbnail, of the part `crop` (`x1,y1,x2,y2`) where it is given. */
+  /**
+   * A picture of the image folders, or of an upload; with `width` a thumbnail, of the part `crop` (`x1,y1,x2,y2`) where it
+   * is given.
+   */
   picture(
     path: string,
     width?: number,
-    { crop, ...options }: CallOptions & { crop?: string | undefined } = {},
+    { crop, upload, ...options }: PictureOptions = {},
   ): Promise<Blob> {
-    return this.#blob(`/v1/images/file${queryOf({ path, width, crop })}`, options);
+    return this.#blob(`/v1/images/file${queryOf({ path, width, crop, upload })}`, options);
   }
 
   /** Stored views, by name. */

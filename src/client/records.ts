@@ -50,6 +50,12 @@ export type {
   ViewListBody as ViewList,
   ViewPutBody as ViewPut,
 } from '../http/routes/views.js';
+export type {
+  NewUploadBody as NewUpload,
+  UploadBody as Upload,
+  UploadedFileBody as UploadedFile,
+  UploadPlanBody as UploadPlan,
+} from '../http/routes/uploads.js';
 export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */

@@ -31,10 +31,10 @@ export class PictureTimes {
 
   /**
    * By its EXIF data, else its name, else its last change. Null where the name has no time and the file cannot be read,
-   * or not in time. Never rejects.
+   * or not in time. `root` is that of the path in place of the image roots. Never rejects.
    */
-  async of(path: string): Promise<PictureTime | null> {
-    const file = await this.#read(path);
+  async of(path: string, root?: string): Promise<PictureTime | null> {
+    const file = await this.#read(path, root === undefined ? this.#roots : [root]);
     const times: Record<TimeSource, string | null> = {
       exif: file?.exif ?? null,
       name: timeInName(path),
@@ -47,8 +47,8 @@ export class PictureTimes {
     return null;
   }
 
-  #read(path: string): Promise<FileTimes | null> {
-    const places = unicodeForms(path).flatMap((form) => placesOf(form, this.#roots));
+  #read(path: string, roots: readonly string[]): Promise<FileTimes | null> {
+    const places = unicodeForms(path).flatMap((form) => placesOf(form, roots));
     const [first] = places;
     if (first === undefined) return Promise.resolve(null);
     return new Promise((resolve) => {

@@ -47,8 +47,11 @@ export class Pictures {
   }
 
   /** Opened by the rules of detection, and rejects as that; also with `overloaded`. */
-  async read(path: string): Promise<Picture> {
-    const bytes = await inTurn(this.#reads, () => this.#options.detector.readImage(path));
+  async read(
+    path: string,
+    readImage = () => this.#options.detector.readImage(path),
+  ): Promise<Picture> {
+    const bytes = await inTurn(this.#reads, readImage);
     const type = pictureType(bytes);
     if (type !== null) return { bytes, type };
     const detail = `The file is none of ${PICTURE_FORMAT_NAMES}.`;

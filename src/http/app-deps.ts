@@ -66,7 +66,7 @@ export interface AppDeps {
     keyId: string | null,
   ) => Promise<string>;
   /** Draws the boxes into a JPEG copy that is not kept. */
-  draw: (imagePath: string, detections: readonly Detection[]) => Promise<Uint8Array>;
+  draw: (image: string | Buffer, detections: readonly Detection[]) => Promise<Uint8Array>;
   /** Deliveries of a job's webhook, and the way to send them again. */
   webhooks: WebhookDeliveries;
 }

@@ -15,6 +15,8 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
   answers: RouteConfig['responses'];
   /** Codes beside those that follow from what the request has: a key, a JSON body, a query. */
   errors?: readonly ErrorCode[];
+  /** The last parameter of the path, where it takes the rest with its slashes. */
+  slashesIn?: string;
 }
 
 export type AddRoute = (spec: RouteSpec, handler: RouteHandler) => void;
@@ -28,12 +30,15 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
 }
 
 export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
-  return ({ answers, errors = [], ...config }, handler) => {
+  return ({ answers, errors = [], slashesIn, ...config }, handler) => {
     const problems = problemResponses(errorsOfRoute({ answers, ...config }, errors));
     const responses = { ...problems, ...answers };
     app.openAPIRegistry.registerPath({ ...config, responses });
     const hasParameter = config.path.includes('{');
-    app.on(config.method.toUpperCase(), config.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+    const pattern = config.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      name === slashesIn ? `:${name}{.+}` : `:${name}`,
+    );
+    app.on(config.method.toUpperCase(), pattern, async (c) => {
       if (hasParameter && isFixed(app, c.req.path)) return c.notFound();
       c.set('route', config.path);
       try {

@@ -38,6 +38,7 @@ import type {
 } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
+import type { Uploads } from './uploads.js';
 import type { Views } from './views.js';
 
 export interface ServiceParts {
@@ -50,6 +51,7 @@ export interface ServiceParts {
   noRoom: () => LatticeError | null;
   /** Jobs were removed: their images are left to be. */
   removed: () => void;
+  uploads: Uploads;
   maxQueuedJobs: number;
   stats: () => DetectorStats;
   stopping: () => boolean;
@@ -62,11 +64,13 @@ const NO_BOXES = '{}';
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
 export class JobService {
   readonly views: Views;
+  readonly uploads: Uploads;
   readonly #parts: ServiceParts;
   readonly #turns = pLimit(1);
 
   constructor(parts: ServiceParts) {
     this.views = parts.views;
+    this.uploads = parts.uploads;
     this.#parts = parts;
   }
 

@@ -2,6 +2,7 @@
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { JobLabels } from '../api/job-labels.js';
+import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
@@ -25,6 +26,10 @@ export interface JobSettings {
   keyId: string | null;
   labels: JobLabels;
   typed: TypedPaths;
+  /** The upload beneath which its paths are; absent: they are beneath the image roots. */
+  upload?: string;
+  /** Files beside its images that it does not have; absent in jobs of earlier versions. */
+  leftOut?: LeftOut;
 }
 
 /** The paths of a submission as they were typed, before folders and globs are expanded. */

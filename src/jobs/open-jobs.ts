@@ -1,5 +1,6 @@
 /** Puts the job part of the service together. */
-import { statfsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { relative } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport } from './crash-marker.js';
@@ -13,7 +14,9 @@ import { QueueCounts } from './queue-counts.js';
 import { RetentionSweeper, type RemovalReason } from './retention-sweeper.js';
 import type { QueuedJob, StoreSize } from './job-records.js';
 import { JobService } from './job-service.js';
+import { Uploads } from './uploads.js';
 import { Views } from './views.js';
+import { UploadedFiles, type UploadLimits } from '../files/uploads/uploaded-files.js';
 
 export { openJobStore } from './store/job-store.js';
 
@@ -23,6 +26,8 @@ export interface JobsOptions {
   /** Stays open longer than the jobs. */
   detector: Detector;
   maxQueuedJobs: number;
+  /** Of photos that are sent for jobs; absent: none are taken. */
+  uploads?: UploadLimits;
   resultTtlHours: number;
   /** How long images wait for a volume that does not answer before they fail. */
   volumePatienceMs: number;
@@ -85,6 +90,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       for (const event of committed) events.emit(event);
     });
     const views = await Views.open(store, options.imageRoots ?? []);
+    const uploads = await openUploads(store, options);
     const patience = new Patience(logger, options.storeRetryMs ?? 1_000);
     const runner = new JobRunner({
       store,
@@ -96,6 +102,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       logger,
       annotate: options.annotate ?? null,
       views,
+      uploads,
       readTime: options.readTime ?? null,
       backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,
@@ -110,7 +117,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     const failure = store.failure();
     if (failure !== null)
       logger.error({ failure }, 'the disk of the job store is full: reads only');
-    return assemble(options, store, runner, { counts, events, views });
+    return assemble(options, store, runner, { counts, events, views, uploads });
   } catch (error) {
     await store.close();
     throw error;
@@ -121,7 +128,7 @@ function assemble(
   options: JobsOptions,
   store: JobStore,
   runner: JobRunner,
-  parts: { counts: QueueCounts; events: JobEvents; views: Views },
+  parts: { counts: QueueCounts; events: JobEvents; views: Views; uploads: Uploads },
 ): Jobs {
   const { dataDir, detector, logger, maxQueuedJobs, resultTtlHours } = options;
   const reserveBytes = options.reserveBytes ?? 64 * 1024 * 1024;
@@ -130,7 +137,7 @@ function assemble(
   const historyHours = options.historyHours ?? 24;
   const { mostBytes = 0, removeCopies = () => Promise.resolve() } = options;
   const kept = { resultTtlHours, historyHours, intervalMs, mostBytes, removeCopies };
-  const retention = new RetentionSweeper(store, kept, logger);
+  const retention = new RetentionSweeper(store, parts.uploads, kept, logger);
   let drained: Promise<unknown> | null = null;
   const service = new JobService({
     store,
@@ -173,6 +180,29 @@ function assemble(
 function noRoom(why: string, until: string): LatticeError {
   const detail = `${why}; no job is accepted ${until}.`;
   return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
+}
+
+const NO_UPLOADS: UploadLimits = { maxBytes: 0, maxFileBytes: Infinity, maxFiles: 0 };
+
+async function openUploads(store: JobStore, options: JobsOptions): Promise<Uploads> {
+  const { uploads: limits = NO_UPLOADS, dataDir, imageRoots = [], logger } = options;
+  const files = await UploadedFiles.open(dataDir, limits);
+  const folder = realpathSync(dataDir);
+  const isShown = imageRoots.some((root) => {
+    const path = relative(existsSync(root) ? realpathSync(root) : root, folder);
+    return path !== '..' && !path.startsWith('../');
+  });
+  let off: string | null = null;
+  if (limits.maxBytes === 0) {
+    off = 'This service takes no photos for jobs (LATTICE_UPLOADS_MAX_MB=0).';
+  } else if (isShown) {
+    off = 'This service takes no photos for jobs: its data folder lies beneath an image folder.';
+    logger.warn(
+      { dataDir },
+      'no photos are taken for jobs: the data folder lies beneath an image folder, where every key could read them',
+    );
+  }
+  return new Uploads({ store, files, off, logger });
 }
 
 function warnOfOpenFolder(dataDir: string, logger: Logger): void {

@@ -1,9 +1,13 @@
-/** Removes expired jobs, events and keys in batches, once per interval, and the oldest jobs where the store is too large. */
+/**
+ * Removes expired jobs, events, keys and the photos of removed jobs in batches, once per interval, and the oldest jobs
+ * where the store is too large.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobEventName } from '../api/events.js';
 import type { Logger } from '../base/logger-port.js';
 import type { MadeRoom, Swept } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
+import type { Uploads } from './uploads.js';
 
 const MIB = 1024 * 1024;
 /** Of the bound: room is made from the first on, until the second is reached. */
@@ -30,6 +34,7 @@ type SweptStore = Pick<JobStore, 'sweepLimits' | 'sweep' | 'makeRoom' | 'size' |
 /** Works from its start until the stop, which waits for the batch in progress. */
 export class RetentionSweeper {
   readonly #store: SweptStore;
+  readonly #uploads: Pick<Uploads, 'sweep'>;
   readonly #options: RetentionOptions;
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
@@ -45,8 +50,14 @@ export class RetentionSweeper {
   #unsaid: { removed: number; oldest: number; newest: number } | null = null;
   #saidAt = -Infinity;
 
-  constructor(store: SweptStore, options: RetentionOptions, logger: Logger) {
+  constructor(
+    store: SweptStore,
+    uploads: Pick<Uploads, 'sweep'>,
+    options: RetentionOptions,
+    logger: Logger,
+  ) {
     this.#store = store;
+    this.#uploads = uploads;
     this.#options = options;
     this.#logger = logger;
     this.#working = this.#work();
@@ -93,6 +104,8 @@ export class RetentionSweeper {
       try {
         await this.#sweep();
         await this.#makeRoom();
+        // After the jobs: photos go with the job that has them.
+        await this.#uploads.sweep();
       } catch (error) {
         this.#logger.warn({ error: String(error) }, 'retention failed; it is tried again');
       }

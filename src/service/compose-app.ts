@@ -1,5 +1,6 @@
 /** Wires HTTP and the event stream over the ports they are given. Opens no port; `src/http/server/listen.ts` listens. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppEnv } from '../http/app-env.js';
@@ -28,6 +29,7 @@ import { submissionRoutes } from '../http/routes/jobs/submissions.js';
 import { webhookRoutes } from '../http/routes/jobs/webhooks.js';
 import { modelRoutes } from '../http/routes/models.js';
 import { settingRoutes } from '../http/routes/settings.js';
+import { isUploadedFile, uploadRoutes } from '../http/routes/uploads.js';
 import { uiRoutes } from '../http/routes/ui.js';
 import { viewRoutes } from '../http/routes/views.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
@@ -44,14 +46,15 @@ export interface ComposedApp {
   openApi(): object;
   /** True for sockets that stay open at a stop until the jobs have drained. */
   outlives(socket: WebSocket): boolean;
-  /** A longer request body of this Content-Type is refused unread. */
-  maxBodyBytes: (contentType: string | undefined) => number;
+  /** A longer body of this request is refused unread. */
+  maxBodyBytes: (request: IncomingMessage) => number;
 }
 
 /** One per resource, in the order of the documentation. */
 const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   detectRoutes,
   submissionRoutes,
+  uploadRoutes,
   jobRoutes,
   resultRoutes,
   drawnRoutes,
@@ -86,6 +89,9 @@ export function composeApp(deps: AppDeps): ComposedApp {
   if (config.compat === 'deepstack') deepStackRoutes(route, parts);
   streamRoute(route, parts, stream);
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
-  const maxBodyBytes = (type: string | undefined) => uploads.maxBytes(type) ?? config.maxBodyBytes;
+  const maxBodyBytes = ({ method, url, headers }: IncomingMessage) =>
+    isUploadedFile(method, url)
+      ? config.maxFileBytes
+      : (uploads.maxBytes(headers['content-type']) ?? config.maxBodyBytes);
   return { app, stream, openApi, outlives, maxBodyBytes };
 }

@@ -71,10 +71,15 @@ export async function startService(
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
     imageRoots: config.imageRoots,
-    annotate: (path, detections, keyId) => annotator.annotate(path, detections, keyId),
-    readTime: (path) => times.of(path),
     mostBytes: config.storeMaxMb * MIB,
     removeCopies: (names) => annotator.remove(names),
+    uploads: {
+      maxBytes: config.uploadsMaxMb * 2 ** 20,
+      maxFileBytes: config.maxFileBytes,
+      maxFiles: config.maxImagesPerJob,
+    },
+    annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
+    readTime: (path, root) => times.of(path, root),
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));
@@ -107,7 +112,7 @@ export async function startService(
     draining,
     readAnnotated: (file, keyId) => annotator.read(file, keyId),
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
-    draw: (imagePath, detections) => annotator.draw(imagePath, detections),
+    draw: (image, detections) => annotator.draw(image, detections),
     webhooks: jobs.webhooks,
   });
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);

@@ -312,6 +312,11 @@ export const settings = {
   maxFileBytes: limit(64 * 1024 * 1024)
     .describe('maximum size of an image in bytes, of a file or of a picture that is sent')
     .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
+  uploadsMaxMb: count(4_096)
+    .describe(
+      'maximum of all photos in MiB that were sent for jobs and are kept in the data folder as long as their jobs; 0: none are taken',
+    )
+    .register(uses, { shown: true }),
   maxPixels: limit(64_000_000)
     .describe('maximum number of pixels of an image')
     .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),

@@ -1,5 +1,6 @@
 /** What a service knows of its jobs, printed. */
 import { text as textOf } from 'node:stream/consumers';
+import { leftOutSentence } from '../../api/left-out.js';
 import type {
   ImageEntry,
   JobFilter,
@@ -35,8 +36,15 @@ export async function showStatus(
   else {
     for (const line of renderTable(statusRows(job))) terminal.out(line);
     for (const line of await failedImageLines(client, job)) terminal.out(line);
+    for (const line of await leftOutLines(client, job)) terminal.out(line);
   }
   terminal.setExitCode(exitCodeOfJob(job));
+}
+
+/** What lies beside the images of the job and is not in it, in a sentence. */
+export async function leftOutLines(client: LatticeClient, job: JobStatus): Promise<string[]> {
+  const sentence = leftOutSentence((await client.summary(job.job_id)).left_out);
+  return sentence === '' ? [] : [`${sentence}.`];
 }
 
 /** Exit code 1 for a job that failed: it has no boxes; 3 where some images failed. */

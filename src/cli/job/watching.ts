@@ -15,7 +15,8 @@ import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 import { openClient, watchCommand, type AccessFlags } from './open-client.js';
-import { exitCodeOfJob, failedImageLines, imagesText, summaryOf } from './showing.js';
+import { submitPhotos } from './sending.js';
+import { exitCodeOfJob, failedImageLines, imagesText, leftOutLines, summaryOf } from './showing.js';
 
 /** A log gets one line per tenth of the job. */
 const LOG_STEPS = 10;
@@ -66,6 +67,7 @@ async function followJob(
   else {
     tell(summaryOf(record));
     for (const line of await failedImageLines(client, record)) tell(line);
+    for (const line of await leftOutLines(client, record)) tell(line);
   }
   terminal.setExitCode(exitCodeOfJob(record));
 }
@@ -143,6 +145,8 @@ export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters>, 
   callbackUrl?: string;
   /** JSON of an object. */
   metadata?: string;
+  /** Folders and files of this machine. */
+  upload?: string[];
   wait?: boolean;
   timeout?: number;
 }
@@ -156,8 +160,17 @@ export async function submitJob(
   if (flags.timeout !== undefined && flags.wait !== true) {
     throw new UsageError('--timeout bounds the wait of --wait.');
   }
+  if ((paths.length === 0) === (flags.upload === undefined)) {
+    throw new UsageError(
+      'Name images that the service has, or photos of this machine with --upload.',
+    );
+  }
   const client = openClient(flags);
-  const accepted = await client.submit(jobOf(paths, flags));
+  const accepted =
+    flags.upload === undefined
+      ? await client.submit(jobOf(paths, flags))
+      : await submitPhotos(client, flags.upload, terminal, (upload) => jobOf(['.'], flags, upload));
+  if (accepted === null) return;
   terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
   if (flags.wait === true) {
     await followJob(client, accepted.job_id, flags, terminal, (line) => {
@@ -170,11 +183,12 @@ export async function submitJob(
 }
 
 /** As JSON. */
-function jobOf(paths: string[], flags: SubmitFlags): string {
+function jobOf(paths: string[], flags: SubmitFlags, upload?: string): string {
   const { type, model, classes, vehicleTypes, metadata, ...more } = flags;
   const job: Omit<JobSubmit, 'metadata'> = {
     job_type: type,
     image_paths: paths,
+    upload,
     model_name: model === undefined ? model : withSuffix(model),
     ...viewParameters(flags),
     classes,

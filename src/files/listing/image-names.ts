@@ -1,12 +1,13 @@
 /** Which files and folders a search for images takes, by their names. */
+import { kindsText, type LeftOut } from '../../api/left-out.js';
+import { PICTURES_NOT_READ } from '../file-kind.js';
 import { PICTURE_FORMATS } from '../picture-format.js';
+
+export type { LeftOut } from '../../api/left-out.js';
 
 const READ = PICTURE_FORMATS.flatMap(({ extensions }) => extensions);
 /** Of pictures in other formats: a search counts them, so that nobody takes them for looked at. */
-const NOT_READ = (
-  'heic heif hif gif jxl jp2 j2k jpx jxr svg psd raw ' +
-  '3fr arw cr2 cr3 crw dcr dng erf kdc mef mrw nef nrw orf pef raf rw2 rwl sr2 srf srw x3f'
-).split(' ');
+const NOT_READ = PICTURES_NOT_READ.flatMap(({ endings }) => endings);
 
 export const IMAGE_NAME = new RegExp(`\\.(?:${READ.join('|')})$`, 'i');
 const LEFT_OUT = new Set(NOT_READ.map((ending) => `.${ending}`));
@@ -35,9 +36,6 @@ export function toPattern(text: string): string {
   return text.replace(/[\\()|+@$]/g, '\\$&').replace(/^!/, '\\!');
 }
 
-/** How many files of each ending were left out. */
-export type LeftOut = Record<string, number>;
-
 /** The files that are named as images, and how many others are pictures by their names. */
 export function chooseImages(files: readonly string[]): { images: string[]; leftOut: LeftOut } {
   const leftOut: LeftOut = {};
@@ -61,7 +59,6 @@ export function imagesText(count: number, leftOut: LeftOut): string {
 
 /** `; left out: 3 .heic, 1 .gif`, most first; '' where nothing was. */
 export function leftOutText(leftOut: LeftOut): string {
-  const kinds = Object.entries(leftOut).sort(([, one], [, other]) => other - one);
-  if (kinds.length === 0) return '';
-  return `; left out: ${kinds.map(([ending, count]) => `${count} ${ending}`).join(', ')}`;
+  const kinds = kindsText(leftOut);
+  return kinds === '' ? '' : `; left out: ${kinds}`;
 }

@@ -1,7 +1,7 @@
 /** What browsers may do: cross-origin reads, cross-site sockets, forms and pictures, foreign Host headers. */
 import { isLoopback, type Config } from '../../settings/config.js';
 
-const METHODS = 'GET, POST, DELETE, OPTIONS';
+const METHODS = 'GET, POST, PUT, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
 const EXPOSED_HEADERS =
   'location, retry-after, server-timing, x-request-id, idempotency-replayed, x-lattice-cluster-python, ' +

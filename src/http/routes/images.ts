@@ -15,6 +15,7 @@ import { binary, json, type AddRoute } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
 import { PICTURE_TYPES } from '../request/uploads.js';
 import { validationFailed } from '../request/validation.js';
+import { uploadIdSchema } from './uploads.js';
 
 /**
  * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it, and no
@@ -52,6 +53,9 @@ export const folderQuerySchema = z.strictObject({
 
 const pictureQuerySchema = z.strictObject({
   path: imagePathSchema,
+  upload: uploadIdSchema
+    .optional()
+    .openapi({ description: 'The upload beneath which the path is; see the status of its job' }),
   width: wholeNumber('A width', 16, 2_048).optional().openapi({
     description:
       'Gives a thumbnail: a JPEG at most so many pixels wide, never larger than the image',
@@ -114,7 +118,7 @@ const folderPageSchema = z
 
 export type FolderPageBody = z.infer<typeof folderPageSchema>;
 
-export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): void {
+export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps): void {
   const folders = new Folders(config.imageRoots);
   const pictures = new Pictures({ detector, config });
   const inHand = new BytesInHand(config);
@@ -175,6 +179,7 @@ export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): voi
       },
       errors: [
         'not_found',
+        'upload_not_found',
         ...errorsOf('image'),
         'volume_unavailable',
         'overloaded',
@@ -182,11 +187,17 @@ export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): voi
       ],
     },
     async (c) => {
-      refuseWhereOff();
-      const { path, width, crop } = readQuery(pictureFileSchema, c.req.queries());
+      const { path, width, crop, upload } = readQuery(pictureFileSchema, c.req.queries());
+      // Whoever may read an upload has sent it.
+      if (upload === undefined) refuseWhereOff();
       const share = inHand.open();
       try {
-        const found = await pictures.read(path);
+        const found = await pictures.read(path, async () => {
+          if (upload === undefined) return detector.readImage(path);
+          const picture = await jobs.uploads.read(upload, path, c.get('keyId'));
+          picture.release();
+          return picture.bytes;
+        });
         share.add(found.bytes.length);
         const size = [width, ...(crop ?? [])].map((each) => (each === undefined ? '' : `-${each}`));
         const etag = `"${await digest(found.bytes)}${size.join('')}"`;

@@ -54,8 +54,8 @@ export interface Servable {
   stream: { close(): void };
   /** True for sockets that `Listening.close` leaves open: their owner closes them. */
   outlives: (socket: WebSocket) => boolean;
-  /** The app refuses a longer body of this Content-Type by its declared length. */
-  maxBodyBytes: (contentType: string | undefined) => number;
+  /** The app refuses a longer body of this request by its declared length. */
+  maxBodyBytes: (request: IncomingMessage) => number;
 }
 
 export interface Listening {
@@ -122,7 +122,7 @@ export async function listen(
   });
   // Node's own listener sends 100 Continue for every body. Without it Node closes the connection after the answer.
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: OutgoingResponse) => {
-    outgoing.bodyComes = declaredLength(incoming) <= maxBodyBytes(incoming.headers['content-type']);
+    outgoing.bodyComes = declaredLength(incoming) <= maxBodyBytes(incoming);
     if (outgoing.bodyComes) outgoing.writeContinue();
     answer(incoming, outgoing);
   });

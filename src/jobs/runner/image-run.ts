@@ -7,18 +7,19 @@ import type { Detector } from '../../execution/detector.js';
 import type { PictureTime } from '../../files/wall-time.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
+import type { Uploads } from '../uploads.js';
 import type { Views } from '../views.js';
 import type { Logger } from '../../base/logger-port.js';
 
 /** Draws the boxes for the owner of the job; resolves with the file name of the picture. */
 export type Annotate = (
-  path: string,
+  image: string | Buffer,
   detections: Detection[],
   keyId: string | null,
 ) => Promise<string>;
 
-/** When the picture was taken. Never rejects. */
-export type ReadTime = (path: string) => Promise<PictureTime | null>;
+/** When the picture was taken. `root`: of its path, where that is beneath no image root. Never rejects. */
+export type ReadTime = (path: string, root?: string) => Promise<PictureTime | null>;
 
 export interface ImageRun {
   jobNumber: number;
@@ -36,6 +37,7 @@ export interface ImageRunner {
   logger: Logger;
   annotate: Annotate | null;
   views: Pick<Views, 'resolve'>;
+  uploads: Pick<Uploads, 'borrow' | 'rootOf'>;
   readTime: ReadTime | null;
   backoffMs: number;
   /** No retry starts once this is true. */
@@ -65,7 +67,7 @@ export type ImageEnd =
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
   if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
   // Beside the detection: the file may be gone when somebody asks for its time.
-  const time = runner.readTime?.(run.image.path) ?? Promise.resolve(null);
+  const time = timeOf(runner, run);
   const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -74,10 +76,12 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
         run.image.path,
         run.settings.keyId,
       );
-      const result = await runner.detector.detect({ ...requestOf(run), options });
-      const { workerId } = result;
-      const outcome = await outcomeOf(runner, run, { ...result, ...used });
-      return { kind: 'done', outcome, workerId, taken: await time };
+      const { result, outcome } = await withPicture(runner, run, async (picture) => {
+        const request = { ...requestOf(run), options, ...(picture && { image: picture }) };
+        const result = await runner.detector.detect(request);
+        return { result, outcome: await outcomeOf(runner, run, picture, { ...result, ...used }) };
+      });
+      return { kind: 'done', outcome, workerId: result.workerId, taken: await time };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -129,15 +133,37 @@ function requestOf({ jobNumber, image, priority, deadlineMs, signal }: ImageRun)
   };
 }
 
+function timeOf({ readTime, uploads }: ImageRunner, { image, settings }: ImageRun) {
+  const { upload } = settings;
+  const time = readTime?.(image.path, upload === undefined ? undefined : uploads.rootOf(upload));
+  return time ?? Promise.resolve(null);
+}
+
+/** `work` with the picture of an upload: workers see the image roots only. Null for an image beneath these. */
+async function withPicture<T>(
+  { uploads }: ImageRunner,
+  { image, settings }: ImageRun,
+  work: (picture: Buffer | null) => Promise<T>,
+): Promise<T> {
+  if (settings.upload === undefined) return work(null);
+  const picture = await uploads.borrow(settings.upload, image.path);
+  try {
+    return await work(picture.bytes);
+  } finally {
+    picture.release();
+  }
+}
+
 async function outcomeOf(
   { annotate, logger }: ImageRunner,
   { jobId, settings, image }: ImageRun,
+  picture: Buffer | null,
   result: ImageResult,
 ): Promise<ImageOutcome> {
   const outcome: ImageOutcome = { status: 'ok', ...result };
   if (!settings.annotate || annotate === null) return outcome;
   try {
-    const annotatedPath = await annotate(image.path, result.detections, settings.keyId);
+    const annotatedPath = await annotate(picture ?? image.path, result.detections, settings.keyId);
     return { ...outcome, annotatedPath };
   } catch (error) {
     logger.warn({ jobId, index: image.index, error: String(error) }, 'boxes could not be drawn');

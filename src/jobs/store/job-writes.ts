@@ -23,6 +23,7 @@ import { hasEnded, type JobTransitions } from './job-transitions.js';
 import { keepJob, saveListing } from './label-rows.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
+import { findUpload } from './upload-rows.js';
 
 /** Between two task ids. */
 const ANY = 'task >= ? AND task < ?';
@@ -47,6 +48,9 @@ export class JobWrites {
     const repeat = this.#findRepeat(settings.keyId, job.idempotency);
     if (repeat !== null) return repeat;
     if (!job.admit) return null;
+    if (settings.upload !== undefined) {
+      findUpload(this.#statements, settings.upload, settings.keyId);
+    }
     return this.#add(job, settings, imagePaths.length, null, (number) => {
       imagePaths.forEach((path, index) => {
         const task = taskId(number, index);
@@ -183,8 +187,8 @@ export class JobWrites {
     const { labels, typed, metadata, ...stored } = settings;
     const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
-         retry_of, name, tags, notes, typed_paths, typed_count)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, upload, name, tags, notes, typed_paths, typed_count)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobId,
       settings.keyId,
       settings.jobType,
@@ -194,6 +198,7 @@ export class JobWrites {
       imageCount,
       submittedAt,
       retryOf,
+      settings.upload ?? null,
       labels.name,
       JSON.stringify(labels.tags),
       labels.notes,
@@ -202,6 +207,9 @@ export class JobWrites {
     );
     if (labels.keep !== false) {
       keepJob(this.#statements, this.#time, number, labels.keep, submittedAt);
+    }
+    if (settings.upload !== undefined) {
+      this.#statements.run('UPDATE uploads SET taken = 1 WHERE upload_id = ?', settings.upload);
     }
     addImages(number);
     const job = this.#transitions.created(number, submittedAt);

@@ -262,6 +262,20 @@ const MIGRATIONS = [
   WHERE settings ->> '$.annotate' AND outcome ->> 'annotatedPath' IS NOT NULL;
   CREATE INDEX drawn_copies_by_name ON drawn_copies (name);
   `,
+  `
+  -- Photos that were sent for a job. A row comes before its folder and goes before it.
+  CREATE TABLE uploads (
+    upload_id TEXT PRIMARY KEY,
+    -- The API key; null without authentication.
+    owner     TEXT,
+    -- A job had it: without one it goes at once.
+    taken     INTEGER NOT NULL DEFAULT 0,
+    -- JSON: kind of each file that was left out, by its name.
+    left_out  TEXT NOT NULL DEFAULT '{}'
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE jobs ADD COLUMN upload TEXT;
+  CREATE INDEX jobs_by_upload ON jobs (upload) WHERE upload IS NOT NULL;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -29,6 +29,7 @@ import { Retention, sizeOf } from './retention.js';
 import { RunningTime } from './running-time.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
+import { UploadReads, UploadWrites } from './upload-rows.js';
 import { ViewReads, ViewWrites } from './view-rows.js';
 import { WebhookReads, WebhookWrites } from './webhook-rows.js';
 
@@ -75,6 +76,8 @@ export type JobCalls = Remote<JobReads> &
   Remote<LabelWrites> &
   Remote<ViewReads> &
   Remote<ViewWrites> &
+  Remote<UploadReads> &
+  Remote<UploadWrites> &
   Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
@@ -97,12 +100,14 @@ function bindCalls(
       new JobReads(statements),
       new ImageReads(statements),
       new ViewReads(statements),
+      new UploadReads(statements),
       new WebhookReads(statements),
     ),
     writes: methodsOf(
       new JobWrites(statements, transitions, time),
       new LabelWrites(statements, time),
       new ViewWrites(statements),
+      new UploadWrites(statements),
       new Retention(statements, time),
       new WebhookWrites(statements, notes),
     ),

@@ -28,6 +28,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   kept: false,
   expires_at: null,
   retry_of: null,
+  upload: null,
   error: null,
   ...fields,
 });

@@ -89,6 +89,12 @@ function drawnSource(
   { class: classes, confidence_threshold: threshold = 0 }: DrawnQuery,
   { jobs, hide, draw, draining }: RouteParts,
 ): DrawnSource {
+  const { upload } = job.spec;
+  const drawOf: typeof draw = async (image, boxes) => {
+    if (upload === undefined || typeof image !== 'string') return draw(image, boxes);
+    const picture = await jobs.uploads.borrow(upload, image);
+    return draw(picture.bytes, boxes).finally(picture.release);
+  };
   return {
     fileName: (path) => relativeName(hide(path)),
     pages: async function* () {
@@ -101,7 +107,7 @@ function drawnSource(
     draw: async (path, boxes) => {
       if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
       try {
-        return { jpeg: await draw(path, boxes) };
+        return { jpeg: await drawOf(path, boxes) };
       } catch (error) {
         if (!(error instanceof LatticeError) || error.code === 'shutting_down') throw error;
         return { leftOut: hide(error.message) };

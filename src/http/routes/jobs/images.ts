@@ -141,6 +141,12 @@ export const jobSummarySchema = z
     total_count: z.int().openapi({ description: 'Boxes so far' }),
     classes: z.array(classSummarySchema).openapi({ description: 'Most boxes first' }),
     region_counts: regionCountsSchema.optional(),
+    left_out: z.record(z.string(), z.int()).openapi({
+      description:
+        'Files beside its images that it does not have, by kind: pictures whose formats are not read, and what an upload ' +
+        'left out',
+      example: { HEIC: 6, video: 1 },
+    }),
     request: requestSchema,
     metadata: z.union([z.record(z.string(), z.unknown()), z.null()]),
   })
@@ -237,6 +243,7 @@ function viewSummary(
     total_count: sum(views.map((view) => view.boxes)),
     classes: views.sort((a, b) => b.boxes - a.boxes),
     region_counts: inRegions.counts,
+    left_out: spec.leftOut ?? {},
     request: {
       job_type: spec.jobType,
       model_name: options.modelName,

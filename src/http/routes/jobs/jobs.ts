@@ -31,6 +31,7 @@ import {
   timestampSchema,
 } from './job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob, params } from './job-of-path.js';
+import { uploadIdSchema } from '../uploads.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;
@@ -141,6 +142,9 @@ const statusView = snakeCase(
         'The earliest time at which the job and its results are removed, but for LATTICE_STORE_MAX_MB: time in which the ' +
         'service is stopped does not count. Null while the job has not ended, and where it is kept until it is deleted',
     }),
+    upload: uploadIdSchema
+      .nullable()
+      .openapi({ description: 'The upload whose photos it has', example: null }),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
       .array(deliverySchema)
@@ -176,6 +180,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     keep: 30,
     kept: true,
     expires_at: null,
+    upload: null,
     error: null,
   },
 });
@@ -345,6 +350,7 @@ function viewStatus(
     classCounts: boxes,
     kept: labels.keep !== false,
     expiresAt: expiryOf(job, ttlS),
+    upload: job.spec.upload ?? null,
     error: job.error && hideInProblem(job.error, hide),
     webhooks,
   });

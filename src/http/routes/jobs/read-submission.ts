@@ -6,7 +6,7 @@ import { readLabels } from '../../../api/job-labels.js';
 import { requestLabels } from '../../../api/job-label-schemas.js';
 import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
-import { expandImagePaths } from '../../../files/image-paths.js';
+import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
 import type { JobSpec } from '../../../jobs/job.js';
 import { typedPaths } from '../../../jobs/job-title.js';
@@ -33,6 +33,7 @@ import {
   vehicleTypesSchema,
 } from '../../request/request-fields.js';
 import { jobTypeSchema } from './job-fields.js';
+import { uploadIdSchema } from '../uploads.js';
 
 const MAX_URL = 2_048;
 const MAX_METADATA_BYTES = 64 * 1024;
@@ -105,6 +106,13 @@ export const jobSubmitSchema = z
           'order of name. The name of a file that exists is that file, whatever characters it has. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
         example: ['street.jpg'],
       }),
+    upload: uploadIdSchema
+      .openapi({
+        description:
+          'An upload, see POST /v1/uploads: image_paths are beneath it, `.` for all of it. The job keeps the photos as ' +
+          'long as it is kept itself',
+      })
+      .nullish(),
     model_name: modelNameSchema.nullish(),
     ...requestParameters,
     vehicle_types: vehicleTypesSchema
@@ -180,8 +188,7 @@ export function createReadSubmission(
     refuseRegionsAndView(body);
     deps.jobs.views.refuseUnknown(body.view, keyId);
     await ownTurn(value);
-    const { imageRoots, maxImagesPerJob } = config;
-    const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
+    const found = await findImages(body, keyId, deps);
     await ownTurn(value);
     const ofModel = await catalogue.defaultsOf(modelName);
     const spec = {
@@ -195,9 +202,24 @@ export function createReadSubmission(
       keyId,
       labels: readLabels(body),
       typed: typedPaths(body.image_paths),
+      ...(body.upload ? { upload: body.upload } : {}),
+      leftOut: found.leftOut,
     };
     return { spec, leftOut: found.leftOut };
   };
+}
+
+async function findImages(
+  { upload, image_paths: paths }: JobSubmitBody,
+  keyId: string | null,
+  { config, jobs }: Pick<AppDeps, 'config' | 'jobs'>,
+): Promise<{ images: string[]; leftOut: LeftOut }> {
+  const { imageRoots, maxImagesPerJob } = config;
+  if (!upload) return expandImagePaths(paths, imageRoots, maxImagesPerJob);
+  const { root, leftOut } = await jobs.uploads.forJob(upload, keyId);
+  for (const [index, path] of paths.entries()) checkImagePath(path, [], `#/image_paths/${index}`);
+  const { images } = await expandImagePaths(paths, [root], maxImagesPerJob);
+  return { images, leftOut: leftOut(images) };
 }
 
 /** Refuses a webhook that can never be sent at submit, not only in the log at the end of the job. */

@@ -87,6 +87,7 @@ const ACCEPTED_HEADERS = z.object({
 const SUBMISSION_ERRORS = [
   ...errorsOf('model'),
   'unknown_view',
+  'upload_not_found',
   'model_not_ready',
   'idempotency_key_reused',
   'queue_full',
