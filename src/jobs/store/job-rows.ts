@@ -18,17 +18,14 @@ export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
   error: string | null;
 }
 
+/** Of older jobs too: what is newer than a job is not in its settings. */
+type StoredSettings = Omit<JobSettings, 'reuse'> & Partial<Pick<JobSettings, 'reuse'>>;
+
 export function toStoredJob({ settings, metadata, error, ...job }: JobRow): StoredJob {
-  const { options, ...others } = JSON.parse(settings) as JobSettings;
+  const { options, reuse = REUSE_MODES[0], ...others } = JSON.parse(settings) as StoredSettings;
   return {
     ...job,
-    // What is newer than the job has its default.
-    spec: {
-      reuse: REUSE_MODES[0],
-      ...others,
-      options: { ...DEFAULT_PARAMETERS, ...options },
-      metadata,
-    },
+    spec: { ...others, reuse, options: { ...DEFAULT_PARAMETERS, ...options }, metadata },
     error: error === null ? null : (JSON.parse(error) as Problem),
   };
 }
