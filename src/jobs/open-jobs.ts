@@ -13,6 +13,7 @@ import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
 import { RetentionSweeper, type RemovalReason } from './retention-sweeper.js';
 import type { QueuedJob, StoreSize } from './job-records.js';
+import { Reuse, type ReuseParts } from './runner/reuse.js';
 import { JobService } from './job-service.js';
 import { Uploads } from './uploads.js';
 import { Views } from './views.js';
@@ -36,6 +37,10 @@ export interface JobsOptions {
   imageRoots?: readonly string[];
   annotate?: Annotate;
   readTime?: ReadTime;
+  /** What results depend on beside their requests, and how files are looked at; without it each image runs. */
+  reuse?: Pick<ReuseParts, 'environment' | 'look'>;
+  /** So many images took over a stored result. */
+  onReused?: (images: number) => void;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds?: number;
   progressIntervalMs?: number;
@@ -104,6 +109,9 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       views,
       uploads,
       readTime: options.readTime ?? null,
+      reuse: options.reuse ? new Reuse({ ...options.reuse, detector, store, views, logger }) : null,
+      look: options.reuse?.look ?? null,
+      onReused: options.onReused ?? (() => undefined),
       backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,
       volumeTimes: {

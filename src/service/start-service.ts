@@ -9,6 +9,7 @@ import { ApiKeys } from '../http/access/api-keys.js';
 import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { listen } from '../http/server/listen.js';
+import { fileLooks } from '../files/file-looks.js';
 import { PictureTimes } from '../files/picture-times.js';
 import { crashMarkerPath } from '../jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
@@ -80,6 +81,13 @@ export async function startService(
     },
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
     readTime: (path, root) => times.of(path, root),
+    reuse: {
+      environment: JSON.stringify([version, config.rectangles]),
+      look: fileLooks(config.imageRoots),
+    },
+    onReused: (images) => {
+      metrics.countReused(images);
+    },
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));

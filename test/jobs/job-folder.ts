@@ -27,6 +27,7 @@ export function specOf(changes: Partial<JobSpec> = {}): JobSpec {
     callbackUrl: null,
     metadata: null,
     annotate: false,
+    reuse: 'off',
     keyId: null,
     labels: NO_LABELS,
     typed: typedPaths(changes.imagePaths ?? ['a.jpg']),

@@ -11,6 +11,7 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     imageCount,
     finishedImages: imageCount,
     failedImages: 0,
+    reusedImages: 0,
     retryOf: null,
     submittedAt: 1.25,
     startedAt: 2.5,

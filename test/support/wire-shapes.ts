@@ -24,6 +24,8 @@ export const imageFields = (detections: number, cars: number, counts: Record<str
   },
   truncated: false,
   precision: expect.stringMatching(/^(int8|bf16|f32)$/) as string,
+  model_digest: expect.stringMatching(/^[0-9a-f]{16}$/) as string,
+  file: { size: number, modified_at: number },
 });
 export const ALL_COUNTS = { bus: 1, car: 3, motorcycle: 1, truck: 1 };
 export const modelAndWorker = { model: 'yolov8n.pt', worker_id: worker };
@@ -49,6 +51,7 @@ export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
   title: text,
   priority: 0,
   failed_images: 0,
+  reused_images: 0,
   retry_of: null,
   error: null,
   ...rest,
@@ -58,6 +61,7 @@ export const resultRecord = (jobId: string, rest: Record<string, unknown>) => ({
   job_id: jobId,
   status: 'completed',
   failed_images: 0,
+  reused_images: 0,
   error: null,
   submitted_at: number,
   completed_at: number,

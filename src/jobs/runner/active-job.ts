@@ -8,8 +8,10 @@ import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../job.js';
 import type { QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
+import { BeingWritten } from './being-written.js';
 import type { ImageEnd } from './image-run.js';
 import { JobOutcomes, type OutcomeParts } from './job-outcomes.js';
+import type { TakenOver } from './reuse.js';
 import { SetAside, type SetAsideTimes } from './set-aside.js';
 
 /** A job that has not started. */
@@ -32,12 +34,14 @@ export class ActiveJob implements Ranked {
   readonly #logger: Logger;
   readonly #outcomes: JobOutcomes;
   readonly #aside: SetAside;
+  readonly #written: BeingWritten;
   #settings: JobSettings | null = null;
   /** Images to hand out next; the others stay on disk. */
   readonly #ahead: WaitingImage[] = [];
   /** Index to read on from. */
   #nextIndex = 0;
-  #reading = false;
+  /** From the start on, until its first images are there. */
+  #reading = true;
   #allRead = false;
   /** Taken out of the order of reading. */
   readonly #apart = new Set<number>();
@@ -55,6 +59,10 @@ export class ActiveJob implements Ranked {
     this.#outcomes = new JobOutcomes(job, parts);
     this.#aside = new SetAside(parts.volumeTimes, (images) => {
       this.#ahead.push(...images);
+      onAhead();
+    });
+    this.#written = new BeingWritten((image) => {
+      this.#ahead.push(image);
       onAhead();
     });
   }
@@ -84,10 +92,10 @@ export class ActiveJob implements Ranked {
     return this.#outcomes.needsSave;
   }
 
-  begin(started: StartedJob, images: WaitingImage[]): void {
+  /** `take` is to follow with the first images. */
+  begin(started: StartedJob): void {
     this.#settings = started.job.spec;
     this.#outcomes.begin(started);
-    this.take(images);
   }
 
   /** Begins a read of `READ_AHEAD` images from this index on; null while none is needed or another one is in progress. */
@@ -98,12 +106,17 @@ export class ActiveJob implements Ranked {
     return this.#nextIndex;
   }
 
-  /** Ends the read with the images that it gave. */
-  take(images: WaitingImage[]): void {
+  /** Ends the read with the images that it gave, and the results that some of them take over. */
+  take(images: WaitingImage[], results: ReadonlyMap<number, TakenOver> = new Map()): void {
     this.#reading = false;
     this.#allRead = images.length < READ_AHEAD;
     this.#nextIndex = (images.at(-1)?.index ?? this.#nextIndex - 1) + 1;
-    this.#ahead.push(...images.filter(({ index }) => !this.#apart.has(index)));
+    for (const image of images) {
+      const result = results.get(image.index);
+      if (this.#apart.has(image.index)) continue;
+      if (result === undefined) this.#ahead.push(image);
+      else this.#outcomes.takeOver(image.index, result);
+    }
   }
 
   /** The next image; null when none is ahead. */
@@ -132,7 +145,11 @@ export class ActiveJob implements Ranked {
     if (end.kind === 'late') this.#ahead.unshift(image);
     else {
       if (end.kind === 'no_means' && this.#setAside(image, end.outcome.error)) return;
-      if (end.kind === 'done') this.#aside.done(image);
+      if (end.kind === 'part' && this.#written.take(image, end.file)) return;
+      if (end.kind === 'done') {
+        this.#aside.done(image);
+        this.#written.done(image);
+      }
       this.#outcomes.add(image.index, end);
     }
   }
@@ -155,6 +172,7 @@ export class ActiveJob implements Ranked {
   end(): void {
     this.#ended = true;
     this.#aside.end();
+    this.#written.end();
     this.#ahead.length = 0;
     this.#allRead = true;
     this.#outcomes.end();

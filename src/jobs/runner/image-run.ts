@@ -1,15 +1,19 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
+import { hasMoved, mayBeWritten, type FileRead } from '../../api/file-read.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
 import type { Detector } from '../../execution/detector.js';
+import type { LookAtFiles } from '../../files/file-looks.js';
 import type { PictureTime } from '../../files/wall-time.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
 import type { Uploads } from '../uploads.js';
 import type { Views } from '../views.js';
 import type { Logger } from '../../base/logger-port.js';
+import type { ReuseKeys } from '../reuse-key.js';
+import type { Reuse } from './reuse.js';
 
 /** Draws the boxes for the owner of the job; resolves with the file name of the picture. */
 export type Annotate = (
@@ -39,6 +43,8 @@ export interface ImageRunner {
   views: Pick<Views, 'resolve'>;
   uploads: Pick<Uploads, 'borrow' | 'rootOf'>;
   readTime: ReadTime | null;
+  reuse: Pick<Reuse, 'keysOf'> | null;
+  look: LookAtFiles | null;
   backoffMs: number;
   /** No retry starts once this is true. */
   stopping: () => boolean;
@@ -50,16 +56,26 @@ export interface ImageRunner {
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 
+/** Of an image that was not run. */
+const NOTHING = { taken: null, keys: null };
+
+interface Ended {
+  workerId: string;
+  taken: PictureTime | null;
+  /** Under which its result can be found; null: it cannot. */
+  keys: ReuseKeys | null;
+}
+
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
 
 /**
- * `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
+ * `part`: its file may still be written; `file` is null where it changed while it was read. `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
  * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `taken`: null where it is not known.
  */
 export type ImageEnd =
-  | { kind: 'done'; outcome: ImageOutcome; workerId: string; taken: PictureTime | null }
-  | { kind: 'poison'; outcome: ImageOutcome; workerId: string; taken: null }
-  | { kind: 'no_means'; outcome: Failed; workerId: string; taken: null }
+  | (Ended & { kind: 'done'; outcome: ImageOutcome })
+  | (Ended & { kind: 'poison' | 'no_means'; outcome: Failed })
+  | (Ended & { kind: 'part'; outcome: Failed; file: FileRead | null })
   | { kind: 'left' }
   | { kind: 'late' };
 
@@ -71,17 +87,16 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
   const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const { options, used } = runner.views.resolve(
-        run.settings.options,
-        run.image.path,
-        run.settings.keyId,
-      );
+      const { settings, image } = run;
+      const resolved = runner.views.resolve(settings.options, image.path, settings.keyId);
+      const { options, used } = resolved;
       const { result, outcome } = await withPicture(runner, run, async (picture) => {
         const request = { ...requestOf(run), options, ...(picture && { image: picture }) };
         const result = await runner.detector.detect(request);
         return { result, outcome: await outcomeOf(runner, run, picture, { ...result, ...used }) };
       });
-      return { kind: 'done', outcome, workerId: result.workerId, taken: await time };
+      const keys = runner.reuse?.keysOf(settings, image.path, resolved, result) ?? null;
+      return { kind: 'done', outcome, workerId: result.workerId, taken: await time, keys };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -93,7 +108,11 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       const waits = error.code === 'volume_unavailable';
       const triedOften = attempt === RETRIES;
       if (waits || (triedOften && error.code === 'overloaded')) {
-        return { kind: 'no_means', outcome, workerId, taken: null };
+        return { kind: 'no_means', outcome, workerId, ...NOTHING };
+      }
+      if (await isPart(runner, run.image.path, error)) {
+        const file = error.file ?? null;
+        return { kind: 'part', outcome, workerId, taken: await time, keys: null, file };
       }
       if (!passing || triedOften) {
         const { jobId, image } = run;
@@ -101,12 +120,22 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
           const cause = String(error.cause);
           runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
         }
-        return { kind: 'done', outcome, workerId, taken: await time };
+        return { kind: 'done', outcome, workerId, taken: await time, keys: null };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
     }
   }
+}
+
+/** Whether the file may hold a part only of what it will hold: it is fresh, or is another one by now. */
+async function isPart({ look }: ImageRunner, path: string, error: LatticeError): Promise<boolean> {
+  const { code, file } = error;
+  if (ERRORS[code].ofPart !== true) return false;
+  if (file === undefined) return code === 'input_changed';
+  if (mayBeWritten(file)) return true;
+  const [now] = (await look?.([path], false)) ?? [];
+  return now ? hasMoved(now.stamp, file) : false;
 }
 
 function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): ImageEnd {
@@ -118,17 +147,18 @@ function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): 
     'poison_input',
     `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
   );
-  const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
-  return { kind: 'poison', outcome, workerId: detector.workerId, taken: null };
+  const outcome = { status: 'error' as const, error: error.toProblem() };
+  return { kind: 'poison', outcome, workerId: detector.workerId, ...NOTHING };
 }
 
-function requestOf({ jobNumber, image, priority, deadlineMs, signal }: ImageRun) {
+function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {
   return {
     id: taskId(jobNumber, image.index),
     path: image.path,
     kind: 'async' as const,
     priority,
     signal,
+    ...(settings.reuse === 'content' && { digest: true }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
 }

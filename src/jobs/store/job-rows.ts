@@ -2,13 +2,13 @@
 import type { Problem } from '../../api/errors.js';
 import type { Keep } from '../../api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
-import { jobNotFound, type Idempotency, type JobSettings } from '../job.js';
+import { jobNotFound, REUSE_MODES, type Idempotency, type JobSettings } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { Statements } from './statements.js';
 
 export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
-  finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf,
-  submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
+  finished AS finishedImages, finished - succeeded AS failedImages, reused AS reusedImages,
+  retry_of AS retryOf, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error, name, tags, notes, keep_days AS keepDays,
   kept_at + keep_days * 86400 AS keptUntil, typed_paths AS typedPaths, typed_count AS typedCount`;
 
@@ -25,14 +25,18 @@ export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
   typedCount: number;
 }
 
+/** Of older jobs too: what is newer than a job is not in its settings. */
+type StoredSettings = Omit<JobSettings, 'reuse'> & Partial<Pick<JobSettings, 'reuse'>>;
+
 export function toStoredJob(row: JobRow): StoredJob {
   const { settings, metadata, error, name, tags, notes, keepDays, ...job } = row;
   const { typedPaths, typedCount, ...known } = job;
-  const { options, ...others } = JSON.parse(settings) as JobSettings;
+  const { options, reuse = REUSE_MODES[0], ...others } = JSON.parse(settings) as StoredSettings;
   return {
     ...known,
     spec: {
       ...others,
+      reuse,
       // A parameter that is newer than the job has its default.
       options: { ...DEFAULT_PARAMETERS, ...options },
       metadata,

@@ -75,7 +75,9 @@ export class JobWrites {
     }
     if (!retry.admit) return null;
     const labels = labelsOfRetry(ended.spec.labels);
-    const settings = { ...ended.spec, keyId, labels };
+    // All are asked for again because their results are not wanted as they are.
+    const reuse = retry.images === 'all' ? 'off' : ended.spec.reuse;
+    const settings = { ...ended.spec, keyId, labels, reuse } satisfies JobSettings;
     return this.#add(retry, settings, imageCount, retryOf, (number) => {
       this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
     });
@@ -112,16 +114,22 @@ export class JobWrites {
     facts.save();
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;
+    const reused = row.reusedImages + stored.filter((image) => image.reused).length;
     this.#statements.run(
-      'UPDATE jobs SET finished = ?, succeeded = ?, worker_id = ? WHERE number = ?',
+      'UPDATE jobs SET finished = ?, succeeded = ?, reused = ?, worker_id = ? WHERE number = ?',
       finished,
       succeeded,
+      reused,
       workerId,
       jobNumber,
     );
     const terminal = finished === row.imageCount;
     if (terminal) this.#transitions.end(jobNumber, succeeded > 0 ? null : this.#failureOf(row), at);
-    const progress = { finishedImages: finished, failedImages: finished - succeeded };
+    const progress = {
+      finishedImages: finished,
+      failedImages: finished - succeeded,
+      reusedImages: reused,
+    };
     return { stored: stored.length, ...progress, terminal };
   }
 

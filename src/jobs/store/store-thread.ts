@@ -27,6 +27,7 @@ import { JobWrites } from './job-writes.js';
 import { LabelWrites } from './label-rows.js';
 import { Retention, sizeOf } from './retention.js';
 import { RunningTime } from './running-time.js';
+import { ReuseReads } from './reuse-rows.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
 import { UploadReads, UploadWrites } from './upload-rows.js';
@@ -72,6 +73,7 @@ type Remote<T> = {
 
 export type JobCalls = Remote<JobReads> &
   Remote<ImageReads> &
+  Remote<ReuseReads> &
   Remote<JobWrites> &
   Remote<LabelWrites> &
   Remote<ViewReads> &
@@ -99,6 +101,7 @@ function bindCalls(
     reads: methodsOf(
       new JobReads(statements),
       new ImageReads(statements),
+      new ReuseReads(statements),
       new ViewReads(statements),
       new UploadReads(statements),
       new WebhookReads(statements),

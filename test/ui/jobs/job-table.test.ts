@@ -27,6 +27,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   keep: false,
   kept: false,
   expires_at: null,
+  reused_images: 0,
   retry_of: null,
   upload: null,
   error: null,
@@ -48,6 +49,7 @@ const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEven
     timestamp: 1_001,
     progress: 0,
     failed_images: 0,
+    reused_images: 0,
     seq: 1,
     ...fields,
   };

@@ -24,6 +24,7 @@ import { shorten, validate } from '../../request/validation.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
+  reusedImagesSchema,
   jobIdSchema,
   jobTypeSchema,
   notRunSchema,
@@ -132,6 +133,7 @@ const statusView = snakeCase(
     classCounts: z
       .record(z.string(), z.int())
       .openapi({ description: 'Boxes so far by class, most first' }),
+    reusedImages: reusedImagesSchema,
     retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
@@ -173,6 +175,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     not_run_images: 0,
     total_count: 3,
     class_counts: { car: 3 },
+    reused_images: 0,
     retry_of: null,
     name: null,
     tags: ['gate'],

@@ -2,13 +2,15 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import { withMember } from '../../../base/json-text.js';
-import { notRunImages, type ImageEntry, type Job } from '../../../jobs/job.js';
+import { notRunImages, type ImageEntry, type ImageOutcome, type Job } from '../../../jobs/job.js';
 import { countCars, RegionSums } from '../../../api/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { imageFields, viewImage } from '../../answer/processed-image.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
+  reusedFromSchema,
+  reusedImagesSchema,
   jobIdSchema,
   notRunSchema,
   stateSchema,
@@ -20,15 +22,17 @@ import { problemSchema } from '../../answer/problem.schema.js';
 /** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */
 const MAX_IMAGES_BYTES = 960_000;
 
+const jobImageFields = { ...imageFields, reused_from: reusedFromSchema.optional() };
+
 const singleResultSchema = z
-  .object({ image_path: z.string(), ...imageFields, model: z.string(), worker_id: z.string() })
+  .object({ image_path: z.string(), ...jobImageFields, model: z.string(), worker_id: z.string() })
   .openapi('SingleImageResult');
 
 export const processedImageSchema = z
   .object({
     image_path: z.string(),
     status: z.literal('ok'),
-    ...imageFields,
+    ...jobImageFields,
     worker_id: z.string(),
   })
   .openapi('ProcessedImage');
@@ -70,6 +74,7 @@ export const jobResultSchema = z
     status: stateSchema,
     failed_images: failedImagesSchema,
     not_run_images: notRunSchema,
+    reused_images: reusedImagesSchema,
     result: z.union([singleResultSchema, multiResultSchema, z.null()]),
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
@@ -97,12 +102,19 @@ export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
 type JobDigestBody = z.infer<typeof jobDigestSchema>;
 
+function viewJobImage(outcome: Extract<ImageOutcome, { status: 'ok' }>) {
+  const image = viewImage(outcome, outcome.annotatedPath);
+  if (outcome.reusedFrom === undefined) return image;
+  const { jobId, index } = outcome.reusedFrom;
+  return { ...image, reused_from: { job_id: jobId, index } };
+}
+
 /** The result of a job of one image. It is null when the image gave no boxes; `error` of the record says why. */
 function viewSingle(job: Job, { path, outcome }: ImageEntry): SingleResultBody | null {
   if (outcome?.status !== 'ok') return null;
   return {
     image_path: path,
-    ...viewImage(outcome, outcome.annotatedPath),
+    ...viewJobImage(outcome),
     model: job.spec.options.modelName,
     worker_id: outcome.workerId ?? job.workerId,
   };
@@ -155,6 +167,7 @@ function headText(job: Job): string {
     status: job.status,
     failed_images: job.failedImages,
     not_run_images: notRunImages(job),
+    reused_images: job.reusedImages,
   };
   return fieldsOf(head satisfies Partial<JobResultBody>);
 }
@@ -183,7 +196,7 @@ export function viewEntry(
     return {
       image_path: path,
       status: 'ok',
-      ...viewImage(outcome, outcome.annotatedPath),
+      ...viewJobImage(outcome),
       worker_id: outcome.workerId ?? job.workerId,
     };
   }
