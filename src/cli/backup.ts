@@ -1,4 +1,5 @@
 /** `lattice backup` and `lattice restore`: the jobs of a data folder in one file. */
+import { constants, setPriority } from 'node:os';
 import type { Backup } from '../jobs/backup/back-up.js';
 import type { Restored } from '../jobs/backup/restore.js';
 import { examples } from './command-options.js';
@@ -40,6 +41,8 @@ export const registerBackup: RegisterCommand = (program, terminal) => {
       const { backUp } = await import('../jobs/backup/back-up.js');
       const { dataDir } = configOf(flags);
       const { pictures, force: replace = false } = flags;
+      // The service beside it comes first.
+      setPriority(constants.priority.PRIORITY_LOW);
       const backup = await untilSignal(terminal, (signal) =>
         backUp({ dataDir, file, pictures, replace, signal, onProgress }),
       );

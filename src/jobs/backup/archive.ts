@@ -15,6 +15,8 @@ const SUMS = 'SHA256SUMS';
 const ABOUT = 'backup.json';
 const FORMAT = 1;
 const CHUNK = 1024 * 1024;
+/** What waits to be written delays the syncs of the service, so that it must not grow. */
+const SYNC_EVERY = 8 * CHUNK;
 
 /**
  * Folders of the data folder that belong to the jobs: pictures that were drawn, and photos that were sent. What else lies
@@ -42,6 +44,7 @@ export type AboutBackup = z.infer<typeof aboutSchema>;
 export class ArchiveWriter {
   readonly #file: FileHandle;
   #sums = '';
+  #unsynced = 0;
 
   private constructor(file: FileHandle) {
     this.#file = file;
@@ -71,6 +74,7 @@ export class ArchiveWriter {
         hash.update(part);
         await this.#file.writeFile(part);
         written += part.length;
+        await this.#keepUp(part.length);
       }
       if (written < size) throw new BackupRefused(`${path} grew shorter while it was read.`);
       await this.#file.writeFile(padding(size));
@@ -86,6 +90,13 @@ export class ArchiveWriter {
     await this.#addText(SUMS, this.#sums, now);
     await this.#file.writeFile(tarEnd());
     await this.#file.sync();
+  }
+
+  async #keepUp(bytes: number): Promise<void> {
+    this.#unsynced += bytes;
+    if (this.#unsynced < SYNC_EVERY) return;
+    await this.#file.datasync();
+    this.#unsynced = 0;
   }
 
   async #addText(name: string, text: string, modified: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** Makes a backup of a data folder, beside the service that uses it or without one. */
 import { existsSync, readdirSync } from 'node:fs';
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { backup as copyDatabase, DatabaseSync } from '@photostructure/sqlite';
 import { packageVersion } from '../../base/package.js';
@@ -32,6 +33,7 @@ export interface Backup extends Omit<AboutBackup, 'format'> {
 
 /** Of 4 KiB, between two looks at the signal. */
 const PAGES_PER_STEP = 1000;
+const SYNC_PAUSE_MS = 5;
 
 /**
  * The service goes on meanwhile: the database is read as it was at one moment. Rejects with `BackupRefused`; what was
@@ -107,6 +109,7 @@ async function copyStore(
       // What the service writes from here on is not seen; without this, each of its writes would begin the copy anew.
       source.exec('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
       refuseForeign(source, file);
+      await using _syncing = await syncedMeanwhile(copy);
       await copyDatabase(source, copy, {
         rate: PAGES_PER_STEP,
         progress: ({ totalPages, remainingPages }) => {
@@ -126,6 +129,25 @@ async function copyStore(
     signal?.throwIfAborted();
     throw refusalOf(error, file);
   }
+}
+
+/** Writes to the disk what SQLite writes to `file`, little by little: one sync at its end would delay those of the service. */
+async function syncedMeanwhile(file: string): Promise<AsyncDisposable> {
+  const handle = await open(file, 'w', 0o600);
+  let stopped = false;
+  const syncing = (async () => {
+    while (!stopped) {
+      await handle.datasync();
+      await sleep(SYNC_PAUSE_MS);
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      await syncing;
+      await handle.close();
+    },
+  };
 }
 
 function checkCopy(copy: string): Omit<AboutBackup, 'format' | 'release' | 'created_at'> {
