@@ -108,7 +108,7 @@ export class ArchiveWriter {
         padding(bytes.length),
       ]),
     );
-    this.#note(name, createHash('sha256').update(bytes).digest('hex'));
+    this.#note(name, sumOf(text));
   }
 
   #note(name: string, sum: string): void {
@@ -204,7 +204,8 @@ async function readContents(path: string, file: FileHandle) {
   });
   const [first, last] = [all[0], all.at(-1)];
   if (first?.name !== ABOUT || last?.name !== SUMS) throw notOurs(path);
-  const about = aboutSchema.safeParse(jsonOf(await textOf(file, first)));
+  const aboutText = await textOf(file, first);
+  const about = aboutSchema.safeParse(jsonOf(aboutText));
   if (!about.success) throw notOurs(path);
   const sums = new Map<string, string>();
   for (const line of (await textOf(file, last)).split('\n')) {
@@ -215,6 +216,7 @@ async function readContents(path: string, file: FileHandle) {
   const isComplete =
     sums.size === entries.length + 1 && entries.every(({ name }) => sums.has(name));
   if (!isComplete) throw notWhole(path, 'its list of sums has other files than it holds');
+  if (sumOf(aboutText) !== sums.get(ABOUT)) throw notWhole(path, `${ABOUT} is not as it was saved`);
   const odd = entries.find(({ name }) => !isExpected(name));
   if (odd !== undefined) throw notWhole(path, `it holds ${odd.name}, which is in no backup`);
   if (!entries.some(({ name }) => name === STORE_FILE)) throw notWhole(path, 'it has no jobs');
@@ -229,6 +231,8 @@ function isExpected(name: string): boolean {
   );
   return PICTURE_FOLDERS.includes(folder) && rest.length > 0 && staysBeneath;
 }
+
+const sumOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function textOf(file: FileHandle, { start, size }: StoredEntry): Promise<string> {
   const { buffer } = await file.read(Buffer.alloc(size), 0, size, start);

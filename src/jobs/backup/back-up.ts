@@ -109,15 +109,16 @@ async function copyStore(
       // What the service writes from here on is not seen; without this, each of its writes would begin the copy anew.
       source.exec('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
       refuseForeign(source, file);
-      await using _syncing = await syncedMeanwhile(copy);
-      await copyDatabase(source, copy, {
-        rate: PAGES_PER_STEP,
-        progress: ({ totalPages, remainingPages }) => {
-          signal?.throwIfAborted();
-          const done = Math.floor((100 * (totalPages - remainingPages)) / totalPages);
-          onProgress?.(`copying the jobs: ${done} %`);
-        },
-      });
+      await whileSyncing(copy, () =>
+        copyDatabase(source, copy, {
+          rate: PAGES_PER_STEP,
+          progress: ({ totalPages, remainingPages }) => {
+            signal?.throwIfAborted();
+            const done = Math.floor((100 * (totalPages - remainingPages)) / totalPages);
+            onProgress?.(`copying the jobs: ${done} %`);
+          },
+        }),
+      );
       source.exec('COMMIT');
     } finally {
       source.close();
@@ -131,23 +132,22 @@ async function copyStore(
   }
 }
 
-/** Writes to the disk what SQLite writes to `file`, little by little: one sync at its end would delay those of the service. */
-async function syncedMeanwhile(file: string): Promise<AsyncDisposable> {
+/** Puts on disk, little by little, what `work` writes to `file`: one sync at its end would delay those of the service. */
+async function whileSyncing(file: string, work: () => Promise<unknown>): Promise<void> {
   const handle = await open(file, 'w', 0o600);
-  let stopped = false;
+  let working = true;
   const syncing = (async () => {
-    while (!stopped) {
+    while (working) {
       await handle.datasync();
       await sleep(SYNC_PAUSE_MS);
     }
   })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopped = true;
-      await syncing;
-      await handle.close();
-    },
-  };
+  try {
+    await work();
+  } finally {
+    working = false;
+    await syncing.finally(() => handle.close());
+  }
 }
 
 function checkCopy(copy: string): Omit<AboutBackup, 'format' | 'release' | 'created_at'> {
