@@ -9,6 +9,9 @@ import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import { boxesSvg } from './boxes-svg.js';
 
+/** Beneath the data folder. */
+export const ANNOTATED_FOLDER = 'annotated';
+
 const QUALITY = 85;
 /** The native core closes it with all loaders that detection does not need. The boxes are an SVG made here. */
 const SVG_LOADER = 'VipsForeignLoadSvgBuffer';
@@ -21,7 +24,7 @@ const PRUNED_AT_ONCE = 500;
 export interface AnnotatorOptions {
   /** Opens pictures by the same rules as detection. */
   detector: Pick<Detector, 'readImage' | 'decodeImage'>;
-  /** Absolute; the copies go to its folder `annotated`. */
+  /** Absolute; the copies go to its folder `ANNOTATED_FOLDER`. */
   dataDir: string;
   maxPixels: number;
 }
@@ -32,7 +35,7 @@ export class Annotator {
 
   constructor(options: AnnotatorOptions) {
     this.#options = options;
-    this.#folder = join(options.dataDir, 'annotated');
+    this.#folder = join(options.dataDir, ANNOTATED_FOLDER);
   }
 
   /** `detections` drawn into a JPEG copy of the image, given by its path or its bytes, which is not kept. Rejects with the image codes. */

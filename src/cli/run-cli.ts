@@ -4,6 +4,8 @@ import { ServiceError } from '../client/service-error.js';
 import { ConfigError, loadConfig } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
 import { faultOf, isPathError } from '../base/path-fault.js';
+import { BackupRefused } from '../jobs/backup/backup-refused.js';
+import { registerBackup, registerRestore } from './backup.js';
 import { registerBench } from './bench.js';
 import { registerDetect } from './detect.js';
 import { registerDoctor } from './doctor.js';
@@ -30,6 +32,8 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerJob,
   registerWebhook,
   registerDoctor,
+  registerBackup,
+  registerRestore,
   registerEngine,
   registerModel,
   registerOpenApi,
@@ -130,7 +134,7 @@ function messageOf(error: unknown): string {
 /** Its message says all: what the caller named is wrong, or the service has answered. */
 function isExplained(error: unknown): boolean {
   if (error instanceof LatticeError) return error.status < 500;
-  return error instanceof ServiceError || isPathError(error);
+  return error instanceof ServiceError || error instanceof BackupRefused || isPathError(error);
 }
 
 /** What mends the error of a service, or tells more of it. */

@@ -45,6 +45,7 @@ const OTHER_PAGES: Record<string, string> = {
   'deploy/README.md': 'needs Docker, systemd and proxies: test/deploy checks the files',
   'docs/cluster.md': 'needs a Ray cluster: npm run test:ray',
   'docs/configuration.md': 'has one settings file: test/config.test.ts reads such files',
+  'docs/operate.md': 'stops services: test/cli/backup.test.ts',
   'docs/gpu.md': 'needs a GPU: npm run test:gpu',
   'edge/README.md': 'needs JupyterLab: test/edge runs the notebooks',
   'models/README.md': 'installs the quantisation tools: test/cli/model-quantize.test.ts',

@@ -59,7 +59,7 @@ export interface TestJobs extends Jobs, AsyncDisposable {
 type Changes = Partial<JobsOptions> & { maxPages?: number | null };
 
 export async function openTestJobs(
-  folder: TemporaryFolder,
+  folder: Pick<TemporaryFolder, 'path'>,
   changes: Changes = {},
   detector = new FakeDetector(),
 ): Promise<TestJobs> {

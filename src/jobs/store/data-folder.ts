@@ -1,10 +1,7 @@
 /** Opens the data folder: one process at a time, a sound database, the settings that make a commit durable. */
 import {
   chmodSync,
-  closeSync,
   existsSync,
-  fsyncSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -14,10 +11,16 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../base/make-folder.js';
+import { syncFolder } from '../../base/sync-folder.js';
 import { applyMigrations, migrate, refuseForeign } from './schema.js';
 import { isBusy, isDamaged, isFull } from './sqlite-failure.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
+
+/** The database in a data folder. */
+export const STORE_FILE = 'jobs.db';
+/** Where a restore unpacks a backup, beneath the data folder. */
+export const RESTORE_FOLDER = 'restore.part';
 
 export interface DataFolder {
   database: Database;
@@ -44,8 +47,11 @@ export function openDataFolder(dataDir: string, maxPages: number | null): DataFo
 function openLocked(dataDir: string, maxPages: number | null): DataFolder {
   const lock = lockFolder(dataDir);
   try {
-    const file = join(dataDir, 'jobs.db');
-    if (sizeOf(file) === null) makeDatabase(file, maxPages);
+    const file = join(dataDir, STORE_FILE);
+    if (sizeOf(file) === null) {
+      if (existsSync(join(dataDir, RESTORE_FOLDER))) throw halfRestored(dataDir);
+      makeDatabase(file, maxPages);
+    }
     if (sizeOf(file) === 0) throw damaged(file, 'it has 0 bytes');
     const database = openDatabase(file, maxPages);
     return {
@@ -61,11 +67,21 @@ function openLocked(dataDir: string, maxPages: number | null): DataFolder {
   }
 }
 
+/** An empty store in its place would hide that the jobs are not there yet. */
+function halfRestored(dataDir: string): Error {
+  return new Error(
+    `A restore into the data folder ${dataDir} was broken off. Run \`lattice restore\` again, with --force, or remove ` +
+      `its folder ${RESTORE_FOLDER} to start with an empty store.`,
+  );
+}
+
 /**
+ * The folder is this process's alone until the lock is closed. Throws an `Error` for the operator where it is another's.
+ *
  * Node has no flock. An open exclusive transaction on a database of its own holds the kernel's lock on that file;
  * the kernel drops it with the process, so a kill leaves nothing stale behind.
  */
-function lockFolder(dataDir: string): Database {
+export function lockFolder(dataDir: string): Database {
   const ownerFile = join(dataDir, 'owner.pid');
   const lockFile = join(dataDir, 'lock.db');
   const lock = new DatabaseSync(lockFile, { timeout: 0 });
@@ -121,9 +137,7 @@ function makeDatabase(file: string, maxPages: number | null): void {
     database.close();
   }
   renameSync(draft, file);
-  const folder = openSync(dirname(file), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
+  syncFolder(dirname(file));
 }
 
 /** Null if there is no file. */
@@ -180,7 +194,8 @@ function connect(file: string): Database {
 function damaged(file: string, finding: string): Error {
   return new Error(
     `The job store ${file} is damaged (${finding.replace(/\s+/g, ' ')}). Nothing was changed. ` +
-      'Restore the file from a backup, or move it and its -wal and -shm files aside to start with an empty store.',
+      'Restore a backup (`lattice restore --force`), or move the file and its -wal and -shm files aside to start with ' +
+      'an empty store.',
   );
 }
 

@@ -320,7 +320,8 @@ export function migrate(database: Database, file: string): void {
   if (found > SCHEMA_VERSION) {
     throw new Error(
       `${file} was written by a later release (schema ${found}, this one knows ${SCHEMA_VERSION}). ` +
-        'Start that release, or point LATTICE_DATA_DIR at another folder.',
+        'Start that release, restore a backup that was made before the upgrade (`lattice restore --force`), or point ' +
+        'LATTICE_DATA_DIR at another folder.',
     );
   }
   if (found < SCHEMA_VERSION) applyMigrations(database, found);

@@ -233,9 +233,7 @@ test('an empty jobs.db is refused like a damaged one, not made anew', async () =
   const file = await filled(folder);
   truncateSync(file, 0);
   await expect(open(folder)).rejects.toThrow(
-    new RegExp(
-      `The job store ${file} is damaged \\(it has 0 bytes\\).*Restore the file from a backup`,
-    ),
+    new RegExp(`The job store ${file} is damaged \\(it has 0 bytes\\).*Restore a backup`),
   );
   expect(statSync(file).size).toBe(0);
 });
@@ -286,7 +284,7 @@ test.each(DAMAGES)('damage is named and nothing is changed: %s', async (_name, d
   damage(file);
   const before = readFileSync(file);
   await expect(open(folder)).rejects.toThrow(
-    new RegExp(`The job store ${file} is damaged .* Restore the file from a backup`),
+    new RegExp(`The job store ${file} is damaged .* Restore a backup`),
   );
   expect(readFileSync(file).equals(before)).toBe(true);
 });
