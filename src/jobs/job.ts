@@ -2,7 +2,7 @@
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { DetectOptions } from '../api/options.js';
-import type { ProcessedImage } from '../api/image.js';
+import type { ProcessedImage, RegionCounts } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
@@ -89,6 +89,14 @@ export interface JobEvent {
   failedImages: number;
   keyId: string | null;
   error?: Problem;
+  /** With the end of a job. */
+  counts?: JobCounted;
+}
+
+/** Boxes of a job by class; by region and class where it has regions. */
+export interface JobCounted {
+  classCounts: Record<string, number>;
+  regionCounts?: RegionCounts | undefined;
 }
 
 export interface JobFilter {

@@ -211,6 +211,10 @@ const MIGRATIONS = [
        FROM job_images, json_each(outcome, '$.detections') WHERE job_images.task = image_facts.task GROUP BY 1))
   WHERE boxes > 0;
   `,
+  `
+  -- JSON, with the end of a job: its boxes by class, and by region and class.
+  ALTER TABLE outbox ADD COLUMN counts TEXT;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
