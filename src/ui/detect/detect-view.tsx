@@ -1,10 +1,13 @@
 /** One picture, detected at once: chosen from the folders, dropped, pasted or named. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { imagesOf, tilesOf, tilesText } from '../../api/tiles.js';
+import { tilesText } from '../../api/tiles.js';
+import { address } from '../address/location.js';
 import { ServiceError } from '../../client/service-error.js';
 import { firstPictures, type FolderEntry } from '../images/folder.js';
 import { ImagePicker } from '../images/image-picker.js';
+import { OptionFields, TileChoices } from '../options/option-fields.js';
+import { WRITTEN_ROWS } from '../options/written-options.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
@@ -36,11 +39,8 @@ import { DropZone } from './drop-zone.js';
 /** Classes that a request gets without naming any, where the model has them. */
 const VEHICLES = 4;
 
-const GRIDS = ['2x2', '3x3', '4x4'];
-
-/** The address may name another one. */
-const offeredTiles = (chosen: string): string[] =>
-  ['off', 'auto', ...GRIDS].includes(chosen) ? GRIDS : [...GRIDS, chosen];
+/** Beside those that have a control of their own. */
+const MORE_ROWS = WRITTEN_ROWS.filter(({ name }) => name !== 'tiles');
 
 export function DetectView() {
   const isPicking = useSignal(false);
@@ -53,6 +53,7 @@ export function DetectView() {
     <DropZone onFile={(file) => detect({ kind: 'file', file })} onText={namePath}>
       <h1 class="hidden-heading">Detect in one picture</h1>
       <Controls onPick={pick} />
+      <MoreOptions />
       {fault.value !== null && (
         <Problem error={fault.value}>
           <FaultActions onPick={pick} />
@@ -163,19 +164,10 @@ function ModelFields() {
       <select
         aria-label="Tiles"
         title="Overlapping tiles of the picture are looked at too: smaller things are found, and it takes as long as so many pictures"
-        value={tilesText(tiles.value)}
-        onChange={({ currentTarget }) => {
-          const { value } = currentTarget;
-          choose({ tiles: value === 'off' ? '' : value });
-        }}
+        value={tiles.value === 'off' ? '' : tilesText(tiles.value)}
+        onChange={({ currentTarget }) => choose({ tiles: currentTarget.value })}
       >
-        <option value="off">No tiles</option>
-        <option value="auto">Tiles by size</option>
-        {offeredTiles(tilesText(tiles.value)).map((text) => (
-          <option key={text} value={text}>
-            {`${text.replace('x', ' × ')} tiles: as ${imagesOf(tilesOf(text) ?? 'off') ?? 'several'} pictures`}
-          </option>
-        ))}
+        <TileChoices chosen={tilesText(tiles.value)} />
       </select>
       {classes.size > VEHICLES && (
         <select
@@ -197,6 +189,23 @@ function ModelFields() {
         }}
       />
     </>
+  );
+}
+
+function MoreOptions() {
+  const { query } = address.value;
+  const given = MORE_ROWS.filter(({ wireName }) => (query[wireName] ?? '') !== '').length;
+  return (
+    <details class="more-options">
+      <summary>{given === 0 ? 'More options' : `More options: ${given} set`}</summary>
+      <div class="option-fields">
+        <OptionFields
+          rows={MORE_ROWS}
+          textOf={(name) => query[name] ?? ''}
+          onChange={(name, text) => choose({ [name]: text.trim() })}
+        />
+      </div>
+    </details>
   );
 }
 
