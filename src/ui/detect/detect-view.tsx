@@ -2,12 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { tilesText } from '../../api/tiles.js';
-import { address } from '../address/location.js';
 import { ServiceError } from '../../client/service-error.js';
 import { firstPictures, type FolderEntry } from '../images/folder.js';
 import { ImagePicker } from '../images/image-picker.js';
-import { OptionFields, TileChoices } from '../options/option-fields.js';
-import { WRITTEN_ROWS } from '../options/written-options.js';
+import { TileChoices } from '../options/option-fields.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
@@ -35,12 +33,10 @@ import {
   wantsAllClasses,
 } from './detection.js';
 import { DropZone } from './drop-zone.js';
+import { MORE_ROWS, noMore } from './more-options.js';
 
 /** Classes that a request gets without naming any, where the model has them. */
 const VEHICLES = 4;
-
-/** Beside those that have a control of their own. */
-const MORE_ROWS = WRITTEN_ROWS.filter(({ name }) => name !== 'tiles');
 
 export function DetectView() {
   const isPicking = useSignal(false);
@@ -53,7 +49,6 @@ export function DetectView() {
     <DropZone onFile={(file) => detect({ kind: 'file', file })} onText={namePath}>
       <h1 class="hidden-heading">Detect in one picture</h1>
       <Controls onPick={pick} />
-      <MoreOptions />
       {fault.value !== null && (
         <Problem error={fault.value}>
           <FaultActions onPick={pick} />
@@ -192,23 +187,6 @@ function ModelFields() {
   );
 }
 
-function MoreOptions() {
-  const { query } = address.value;
-  const given = MORE_ROWS.filter(({ wireName }) => (query[wireName] ?? '') !== '').length;
-  return (
-    <details class="more-options">
-      <summary>{given === 0 ? 'More options' : `More options: ${given} set`}</summary>
-      <div class="option-fields">
-        <OptionFields
-          rows={MORE_ROWS}
-          textOf={(name) => query[name] ?? ''}
-          onChange={(name, text) => choose({ [name]: text.trim() })}
-        />
-      </div>
-    </details>
-  );
-}
-
 /** Buttons that correct a refused request. */
 function FaultActions({ onPick }: { onPick: () => void }) {
   const error = fault.value;
@@ -226,6 +204,9 @@ function FaultActions({ onPick }: { onPick: () => void }) {
       {pointers.includes('#/view') && (
         <Button onClick={() => choose({ view: '' })}>Use no view</Button>
       )}
+      {MORE_ROWS.some(({ wireName }) => pointers.some((each) => isOf(wireName, each))) && (
+        <Button onClick={() => choose(noMore)}>Use none of the other options</Button>
+      )}
       {model.value !== '' && (
         <Button onClick={() => choose({ model: '' })}>Use the default model</Button>
       )}
@@ -237,6 +218,8 @@ function FaultActions({ onPick }: { onPick: () => void }) {
     </>
   );
 }
+
+const isOf = (name: string, pointer = ''): boolean => pointer.split('/')[1] === name;
 
 const SHOWN = 3;
 
