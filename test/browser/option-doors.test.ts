@@ -28,7 +28,12 @@ describe.skipIf(browserPath === null)('every option on the page', () => {
   let page: Page;
   let client: LatticeClient;
   beforeAll(() => writeTwoPhotos(join(folder, NAME)));
-  withPage({ LATTICE_IMAGE_ROOTS: folder, LATTICE_PRECISION: 'f32' }, (opened) => {
+  const env = {
+    LATTICE_IMAGE_ROOTS: folder,
+    LATTICE_PRECISION: 'f32',
+    LATTICE_SYNC_DEADLINE_MS: '60000',
+  };
+  withPage(env, (opened) => {
     ({ service, page } = opened);
     client = new LatticeClient({ url: service.url });
   });

@@ -33,6 +33,7 @@ const ENV = {
   ...FEW_THREADS,
   LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
   LATTICE_PRECISION: 'f32',
+  LATTICE_SYNC_DEADLINE_MS: '60000',
 };
 
 let folder: string;
