@@ -47,3 +47,14 @@ export class RegionSums {
     return Object.fromEntries(rows);
   }
 }
+
+/** Of rows as a job keeps them: each region has one without class and boxes too. Undefined where there are none. */
+export function sumOfRegions(
+  rows: readonly { region: string; class: string; boxes: number }[],
+): RegionCounts | undefined {
+  const sums = new RegionSums();
+  for (const { region, class: name, boxes } of rows) {
+    sums.add({ [region]: boxes === 0 ? {} : { [name]: boxes } });
+  }
+  return sums.counts;
+}

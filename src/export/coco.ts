@@ -25,7 +25,7 @@ export async function* writeCoco(source: ExportSource): AsyncGenerator<string, v
   let annotations = 0;
   yield* jsonArray(source, ',\n"annotations":', ({ detections }) => {
     imageId += 1;
-    return detections.map(({ box, confidence, class: name, regions }) => {
+    return detections.map(({ box, confidence, class: name, alternative, regions }) => {
       const bbox = cocoBox(box);
       annotations += 1;
       return {
@@ -37,6 +37,10 @@ export async function* writeCoco(source: ExportSource): AsyncGenerator<string, v
         iscrowd: 0,
         segmentation: [],
         score: rounded(confidence, 6),
+        alternative: alternative && {
+          class: alternative.class,
+          score: rounded(alternative.confidence, 6),
+        },
         regions,
       };
     });

@@ -24,7 +24,9 @@ export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<st
   yield '\n';
 }
 
-function region({ box, confidence, class: name }: Detection, index: number, size: ImageSize) {
+function region(detection: Detection, index: number, size: ImageSize) {
+  const { box, confidence, class: name } = detection;
+  const notes = notesOf(detection);
   return {
     id: `box${index + 1}`,
     type: 'rectanglelabels',
@@ -35,7 +37,14 @@ function region({ box, confidence, class: name }: Detection, index: number, size
     image_rotation: 0,
     score: rounded(confidence, 6),
     value: { ...percentOf(box, size), rotation: 0, rectanglelabels: [name] },
+    // Shown with the box.
+    ...(notes.length === 0 ? {} : { meta: { text: notes } }),
   };
+}
+
+function notesOf({ alternative, regions = [] }: Detection): string[] {
+  const other = alternative && `or ${alternative.class}, ${rounded(alternative.confidence, 6)}`;
+  return [...(other === undefined ? [] : [other]), ...regions.map((name) => `in ${name}`)];
 }
 
 /** Corners in pixels -> left, top, width, height in percent of the image. */

@@ -4,7 +4,7 @@ import type { JobEventName } from '../api/events.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
-import type { ProcessedImage } from '../api/image.js';
+import type { ProcessedImage, RegionCounts } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
@@ -134,6 +134,14 @@ export interface JobEvent {
   reusedImages: number;
   keyId: string | null;
   error?: Problem;
+  /** With the end of a job. */
+  counts?: JobCounted;
+}
+
+/** Boxes of a job by class; by region and class where it has regions. */
+export interface JobCounted {
+  classCounts: Record<string, number>;
+  regionCounts?: RegionCounts | undefined;
 }
 
 export interface JobFilter {

@@ -1,6 +1,7 @@
 /** The message catalogue of `/v1/stream`, both directions; `docs/events.md` explains it to clients. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../api/errors.js';
+import type { RegionCounts } from '../api/image.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
 import { hideInProblem, type HideFolders } from '../http/answer/problem.js';
@@ -48,6 +49,10 @@ export interface EventMessage {
   /** Images that took over a stored result so far. */
   reused_images: number;
   error?: Problem | undefined;
+  /** Boxes of a job that has ended, by class; absent in events that an older release stored. */
+  class_counts?: Record<string, number> | undefined;
+  /** The same by region and class; present where the job has regions. */
+  region_counts?: RegionCounts | undefined;
 }
 
 /** A frame's text -> JSON value. Throws `bad_json`, or `validation_failed` beyond the limits on depth and keys. */
@@ -85,6 +90,8 @@ export function eventMessage(
     failed_images: event.failedImages,
     reused_images: event.reusedImages,
     error: event.error && hideInProblem(event.error, hide),
+    class_counts: event.counts?.classCounts,
+    region_counts: event.counts?.regionCounts,
   };
   return message;
 }

@@ -21,6 +21,7 @@ export const ENTRIES: ExportedImage[] = [
         box: [10.5, 20.25, 110.5, 220.75],
         confidence: 0.953125,
         class: 'car',
+        alternative: { class: 'bus', confidence: 0.375 },
         regions: ['gate', 'exit, "B"'],
       },
       { box: [0, 0, 640, 480], confidence: 0.5, class: 'traffic light' },

@@ -111,7 +111,10 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     ];
     const file = await exported(format, sourceOf(failed));
     if (format === 'yolo') expect(unzipSync(file)).toHaveProperty(['README.txt']);
-    else if (format === 'csv') expect(file.toString()).toMatch(/^x_min,.*,model,regions\r\n$/);
+    else if (format === 'csv')
+      expect(file.toString()).toMatch(
+        /^x_min,.*,model,regions,alternative,alternative_confidence\r\n$/,
+      );
     else if (format === 'coco') {
       const { images, info } = JSON.parse(file.toString()) as { images: unknown; info: unknown };
       expect(images).toEqual([]);

@@ -53,11 +53,12 @@ test('pycocotools takes the dataset and finds the results to be right', () => {
 test('pandas takes CSV and NDJSON', () => {
   const { columns, numbers, widths, ...others } = read.tables;
   expect(columns.join()).toBe(
-    'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions',
+    'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence',
   );
   expect(numbers).toEqual(
     columns.filter(
-      (name) => !['class_name', 'image_path', 'job_id', 'model', 'regions'].includes(name),
+      (name) =>
+        !['class_name', 'image_path', 'job_id', 'model', 'regions', 'alternative'].includes(name),
     ),
   );
   expect(widths).toEqual([100, 640, 999.375, 2]);

@@ -4,108 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { DetectionParameters, Region } from '../../src/api/options.js';
+import { PARAMETER_ROWS } from '../../src/api/options.js';
 import { addParameterFlags } from '../../src/cli/command-options.js';
+import { OPTIONS, REGIONS } from '../support/asked-options.js';
 import { compose, get, post, type Harness } from '../support/composed-app.js';
-
-interface Asked {
-  /** As HTTP names them. */
-  json: Record<string, unknown>;
-  /** As the summary of a job repeats it; `json` when left out. */
-  stored?: Record<string, unknown>;
-  /** In a query or a form. */
-  texts: [string, string][];
-  flags: string[];
-  /** In jobs and by flags. */
-  kept: Partial<DetectionParameters>;
-  /** What the detector gets, where that is not the same. */
-  run?: Partial<DetectionParameters>;
-}
-
-const REGIONS: Region[] = [
-  {
-    name: 'gate, "north"',
-    polygon: [
-      [0.1, 0.5],
-      [0.6, 0.5],
-      [0.6, 1],
-    ],
-    classes: ['CAR'],
-    anchor: 0.25,
-  },
-  {
-    name: 'sky',
-    polygon: [
-      [0, 0],
-      [1, 0],
-      [1, 0.25],
-      [0, 0.25],
-    ],
-    ignore: true,
-  },
-];
-
-const OPTIONS: Asked[] = [
-  {
-    json: { merge_classes: true },
-    texts: [['merge_classes', 'true']],
-    flags: ['--merge-classes'],
-    kept: { mergeClasses: true },
-  },
-  {
-    json: { merge_classes: false },
-    texts: [['merge_classes', '0']],
-    flags: ['--no-merge-classes'],
-    kept: { mergeClasses: false },
-  },
-  {
-    json: { class_thresholds: { truck: 0.6, CAR: 0.25 } },
-    texts: [['class_thresholds', 'truck:0.6, CAR:.25']],
-    flags: ['--class-thresholds', 'truck:0.6,CAR:0.25'],
-    kept: { classThresholds: { truck: 0.6, CAR: 0.25 } },
-  },
-  {
-    json: { min_size: 0.05, max_size: 400 },
-    texts: [
-      ['min_size', '0.05'],
-      ['max_size', '400'],
-    ],
-    flags: ['--min-size', '0.05', '--max-size', '400'],
-    kept: { minSize: 0.05, maxSize: 400 },
-  },
-  {
-    json: { regions: REGIONS },
-    texts: [['regions', JSON.stringify(REGIONS)]],
-    flags: ['--regions', JSON.stringify(REGIONS)],
-    kept: { regions: REGIONS },
-  },
-  {
-    json: { view: 'north' },
-    texts: [['view', 'north']],
-    flags: ['--view', 'north'],
-    kept: { view: 'north' },
-    run: { view: null, regions: REGIONS },
-  },
-  {
-    json: { tiles: 'auto' },
-    texts: [['tiles', 'auto']],
-    flags: ['--tiles', 'auto'],
-    kept: { tiles: 'auto' },
-  },
-  {
-    json: { tiles: { columns: 3, rows: 2 } },
-    stored: { tiles: { columns: 3, rows: 2, overlap: 0.2 } },
-    texts: [['tiles', '3x2']],
-    flags: ['--tiles', '3x2'],
-    kept: { tiles: { columns: 3, rows: 2, overlap: 0.2 } },
-  },
-  {
-    json: { tiles: { size: 640, overlap: 0.3 } },
-    texts: [['tiles', '640:0.3']],
-    flags: ['--tiles', '640:.3'],
-    kept: { tiles: { size: 640, overlap: 0.3 } },
-  },
-];
 
 const asked = OPTIONS.map((each) => [JSON.stringify(each.json), each] as const);
 const PICTURE = Buffer.from('pixels');
@@ -113,6 +15,11 @@ const optionsOf = (app: Harness) => app.detector.requests[0]?.options;
 
 beforeAll(async () => {
   await post(compose(), '/v1/views/north', { regions: REGIONS }, {}, 'PUT');
+});
+
+it('the table has every option', () => {
+  const names = new Set(OPTIONS.flatMap(({ json }) => Object.keys(json)));
+  expect([...names].sort()).toEqual(PARAMETER_ROWS.map(({ wireName }) => wireName).sort());
 });
 
 describe.each(asked)(

@@ -83,6 +83,7 @@ describe('events', () => {
           seq: 3,
           progress: 1,
           failed_images: 1,
+          class_counts: { car: 1 },
         },
       ]);
     }

@@ -201,12 +201,15 @@ export class ImageReads {
       'SELECT class, step, boxes FROM job_boxes WHERE job = ? ORDER BY class, step',
       jobNumber,
     ) as ImageTally['boxes'];
-    const regions = this.#statements.all(
-      'SELECT region, class, boxes FROM job_regions WHERE job = ? ORDER BY region, class',
-      jobNumber,
-    ) as ImageTally['regions'];
-    return { ...images, boxes, regions };
+    return { ...images, boxes, regions: regionRows(this.#statements, jobNumber) };
   }
+}
+
+export function regionRows(statements: Statements, jobNumber: number): ImageTally['regions'] {
+  return statements.all(
+    'SELECT region, class, boxes FROM job_regions WHERE job = ? ORDER BY region, class',
+    jobNumber,
+  ) as ImageTally['regions'];
 }
 
 function pageOf(rows: Iterable<StoredImage>): StoredImage[] {

@@ -1,6 +1,14 @@
 /** Reads of the job store: after the writes of their group, outside its transaction. */
 import type { Problem } from '../../api/errors.js';
-import type { ClassCounts, Idempotency, JobEvent, JobFilter, JobSort, JobStatus } from '../job.js';
+import type {
+  ClassCounts,
+  Idempotency,
+  JobCounted,
+  JobEvent,
+  JobFilter,
+  JobSort,
+  JobStatus,
+} from '../job.js';
 import {
   MAX_IMAGES,
   taskId,
@@ -141,17 +149,19 @@ export class JobReads {
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
       `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, failed AS failedImages,
-         reused AS reusedImages, error FROM outbox
+         reused AS reusedImages, error, counts FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,
-    ) as (Omit<JobEvent, 'error'> & { error: string | null })[];
+    ) as (Omit<JobEvent, 'error' | 'counts'> & Record<'error' | 'counts', string | null>)[];
     const first = rows[0]?.seq;
     // Nothing newer is right at the newest number only; else the events after `after` are gone or never were.
     const gap = first === undefined ? after !== lastSeq(this.#statements) : first !== after + 1;
-    const events = rows.map(({ error, ...event }) =>
-      error === null ? event : { ...event, error: JSON.parse(error) as Problem },
-    );
+    const events = rows.map(({ error, counts, ...event }) => ({
+      ...event,
+      ...(error === null ? {} : { error: JSON.parse(error) as Problem }),
+      ...(counts === null ? {} : { counts: JSON.parse(counts) as JobCounted }),
+    }));
     return { events, gap };
   }
 

@@ -9,9 +9,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../../api/errors.js';
 import type { JobEventName } from '../../api/events.js';
-import { progressOf, type JobStatus } from '../job.js';
+import { sumOfRegions } from '../../api/class-counts.js';
+import { progressOf, type JobCounted, type JobStatus } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { CommitNotes } from './group-commit.js';
+import { regionRows } from './image-rows.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
 import type { Statements } from './statements.js';
 
@@ -86,9 +88,10 @@ export class JobTransitions {
     const { jobId, status, error, failedImages, reusedImages } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
+    const counts = hasEnded(status) ? this.#counted(jobNumber) : null;
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, reused, error, terminal)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, reused, error, counts, terminal)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobNumber,
       jobId,
       keyId,
@@ -99,12 +102,29 @@ export class JobTransitions {
       failedImages,
       reusedImages,
       row.error,
-      hasEnded(status) ? 1 : 0,
+      counts === null ? null : JSON.stringify(counts),
+      counts === null ? 0 : 1,
     );
-    const counts = { progress, failedImages, reusedImages };
-    const stored = { event, jobId, status, timestamp: at, seq, ...counts, keyId };
-    this.#notes.events.push(error === null ? stored : { ...stored, error });
+    const images = { failedImages, reusedImages };
+    const stored = { event, jobId, status, timestamp: at, seq, progress, ...images, keyId };
+    this.#notes.events.push({
+      ...stored,
+      ...(error === null ? {} : { error }),
+      ...(counts === null ? {} : { counts }),
+    });
     return job;
+  }
+
+  /** For a caller that has stored all outcomes that the job will have. */
+  #counted(jobNumber: number): JobCounted {
+    const boxes = this.#statements.all(
+      'SELECT class, sum(boxes) AS boxes FROM job_boxes WHERE job = ? GROUP BY class ORDER BY class',
+      jobNumber,
+    ) as { class: string; boxes: number }[];
+    return {
+      classCounts: Object.fromEntries(boxes.map((row) => [row.class, row.boxes])),
+      regionCounts: sumOfRegions(regionRows(this.#statements, jobNumber)),
+    };
   }
 
   #addWebhook(job: StoredJob, url: string, at: number): void {

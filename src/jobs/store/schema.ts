@@ -286,6 +286,10 @@ const MIGRATIONS = [
   ALTER TABLE jobs ADD COLUMN reused INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE outbox ADD COLUMN reused INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- JSON, with the end of a job: its boxes by class, and by region and class.
+  ALTER TABLE outbox ADD COLUMN counts TEXT;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -33,6 +33,7 @@ import {
   threshold,
   type Detected,
 } from './detection.js';
+import { MoreOptions } from './more-options.js';
 import { shownAnswer } from './shown-answer.js';
 
 /** Most visits ask for no code and draw no regions. */
@@ -87,6 +88,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
           <>
             <RegionCounts counts={regionCounts.value} />
             <ComparisonChoice detected={detected} compared={compared} />
+            <MoreOptions />
           </>
         }
         over={

@@ -6,7 +6,7 @@ import { asked as askedRegions, used, view } from '../regions/region-choice.js';
 import { apiKey } from '../session/session.js';
 import { SAMPLES, type Language } from './code-samples.js';
 import { plural } from '../text/format.js';
-import { askedClasses, detections, hidden, model, threshold, tiles } from './detection.js';
+import { askedClasses, detections, hidden, model, threshold, tiles, written } from './detection.js';
 import { shownRequest, standIns, type Source } from './detect-request.js';
 
 const LANGUAGES = Object.keys(SAMPLES) as Language[];
@@ -20,6 +20,7 @@ interface CodeDialogProps {
 export function CodeDialog({ source, onClose }: CodeDialogProps) {
   const language = useSignal<Language>('curl');
   const choice = {
+    ...written.value,
     model: model.value,
     asked: askedClasses.value,
     detections: detections.value,
@@ -56,8 +57,9 @@ export function CodeDialog({ source, onClose }: CodeDialogProps) {
       </pre>
       {others.length > 0 && (
         <p class="note">
-          Boxes of other classes were merged into {plural(others.length, 'box', 'boxes')} of the
-          switched-off classes. Without these classes the service may answer the others instead.
+          Boxes of other classes were merged into {plural(others.length, 'box', 'boxes')} that{' '}
+          {others.length === 1 ? 'is' : 'are'} not shown. The service may answer those others
+          instead.
         </p>
       )}
       <p class="row">

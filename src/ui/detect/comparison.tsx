@@ -13,7 +13,7 @@ import {
   chosenModel,
   hidden,
   offered,
-  threshold,
+  thresholds,
   type Detected,
 } from './detection.js';
 import { offersFor, settingOf } from './other-settings.js';
@@ -45,7 +45,7 @@ export function useComparison({ source, choice, answer }: Detected) {
   }, [answer, wanted]);
   return useComputed(() => {
     if (other.value?.of !== chosen()) return null;
-    const filter = { threshold: threshold.value, hidden: hidden.value };
+    const filter = { ...thresholds.value, hidden: hidden.value };
     const others = shownBoxes(other.value.answer.detections, filter);
     return drawnChanges(compareBoxes(boxes.value, others));
   });

@@ -1,8 +1,8 @@
 /** What the detect view asks for: everything that the slider may want to show. */
-import type { Detection } from '../picture/shown-boxes.js';
-import type { Region } from '../../api/options.js';
-import type { Tiles } from '../../api/tiles.js';
+import { viewParameters, type Region, type WireParameters } from '../../api/options.js';
 import type { DetectRequest } from '../../client/records.js';
+import type { WrittenOptions } from '../options/written-options.js';
+import { isAbove, shownBoxes, type Detection } from '../picture/shown-boxes.js';
 
 /** Asked once; the page shows what is above its own threshold. */
 export const ASKED_CONFIDENCE = 0.1;
@@ -10,45 +10,56 @@ export const ASKED_CONFIDENCE = 0.1;
 /** A path on the service's volume, or a picture that is sent. */
 export type Source = { kind: 'path'; path: string } | { kind: 'file'; file: File };
 
-export interface DetectChoice {
+export interface DetectChoice extends WrittenOptions {
   /** Empty: the default one. */
   model: string;
   /** Empty: those that a request without classes gets. */
   classes: readonly string[];
   threshold: number;
-  /** Absent: by the classes. */
-  mergeClasses?: boolean;
-  tiles?: Tiles;
   /** Null: those of the view. */
   regions?: readonly Region[] | null;
   /** Empty: the service looks for one by the path. */
   view?: string;
-  /** Absent: the default. */
-  iou?: number;
 }
 
 /** The rest is as in the request whose answer is shown. */
-interface ShownChoice extends Pick<DetectChoice, 'model' | 'tiles' | 'regions' | 'view'> {
+interface ShownChoice extends Omit<DetectChoice, 'classes'> {
   /** Classes of the request whose answer is shown. */
   asked: readonly string[];
   /** The boxes of that answer. */
   detections: readonly Detection[];
   hidden: ReadonlySet<string>;
-  threshold: number;
 }
 
 /** The request whose answer is what is shown. */
 export function shownRequest(choice: ShownChoice): DetectChoice {
-  const { asked, detections, hidden, threshold, ...same } = choice;
+  const { asked, detections, hidden, ...same } = choice;
+  const { threshold, classThresholds, maxDetections } = same;
   const found = classesOf(detections);
   const shown = found.filter((name) => !hidden.has(name));
-  const isWhole = shown.length === found.length;
-  // Nothing is above 1.
-  if (isWhole || shown.length === 0) {
-    return { ...same, classes: asked, threshold: isWhole ? threshold : 1 };
+  const limits = { threshold, byClass: byClassOf(classThresholds), hidden };
+  const boxes = shownBoxes(detections, limits).length;
+  const isCut = maxDetections !== undefined && boxes < detections.length;
+  if ((found.length > 0 && shown.length === 0) || (isCut && boxes === 0)) {
+    // Nothing is above 1.
+    const own = classThresholds === undefined ? {} : { classThresholds: {} };
+    return { ...same, ...own, classes: asked, threshold: 1 };
   }
+  // What is not shown takes no place of the most boxes.
+  const most = isCut ? { maxDetections: boxes } : {};
+  if (shown.length === found.length) return { ...same, ...most, classes: asked };
   // A request that names classes merges none by default, one without does.
-  return { ...same, classes: shown, threshold, mergeClasses: asked.length === 0 };
+  const { mergeClasses = asked.length === 0 } = same;
+  return { ...same, ...most, classes: shown, mergeClasses };
+}
+
+/** By names in small letters. */
+export function byClassOf(
+  classThresholds: WrittenOptions['classThresholds'] = {},
+): ReadonlyMap<string, number> {
+  return new Map(
+    Object.entries(classThresholds).map(([name, least]) => [name.toLowerCase(), least]),
+  );
 }
 
 /** Also those that boxes may be besides. */
@@ -60,17 +71,21 @@ function classesOf(detections: readonly Detection[]): string[] {
 }
 
 /**
- * Boxes of switched-off classes that other boxes were merged into: without their class the service may find those others
- * instead.
+ * Boxes that are not shown and into which others were merged that are above their threshold: without the box the service
+ * may find those others instead.
  */
 export function standIns({
   detections,
   hidden,
   threshold,
-}: Pick<ShownChoice, 'detections' | 'hidden' | 'threshold'>): Detection[] {
+  classThresholds,
+}: Pick<ShownChoice, 'detections' | 'hidden' | 'threshold' | 'classThresholds'>): Detection[] {
+  const thresholds = { threshold, byClass: byClassOf(classThresholds) };
   return detections.filter(
-    ({ class: name, alternative }) =>
-      hidden.has(name) && alternative !== undefined && alternative.confidence > threshold,
+    (box) =>
+      (hidden.has(box.class) || !isAbove(box, thresholds)) &&
+      box.alternative !== undefined &&
+      isAbove(box.alternative, thresholds),
   );
 }
 
@@ -79,23 +94,26 @@ export function detectFields({
   model,
   classes,
   threshold,
-  mergeClasses,
   tiles,
   regions = null,
   view = '',
-  iou,
+  ...written
 }: DetectChoice): Omit<DetectRequest, 'image_path'> {
   return {
     ...(model === '' ? {} : { model_name: model }),
     ...(classes.length === 0 ? {} : { classes: [...classes] }),
     confidence_threshold: threshold,
-    ...(mergeClasses === undefined ? {} : { merge_classes: mergeClasses }),
-    ...(iou === undefined ? {} : { iou_threshold: iou }),
+    ...givenFields(written),
     ...(tiles === undefined || tiles === 'off' ? {} : { tiles }),
     ...(regions === null ? {} : { regions: [...regions] }),
     // The service takes one of them.
     ...(regions !== null || view === '' ? {} : { view }),
   };
+}
+
+function givenFields(written: WrittenOptions): Partial<WireParameters> {
+  const fields: [string, unknown][] = Object.entries(viewParameters(written));
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
 export function sourceName(source: Source): string {

@@ -1,10 +1,11 @@
 /** One picture, detected at once: chosen from the folders, dropped, pasted or named. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { imagesOf, tilesOf, tilesText } from '../../api/tiles.js';
+import { tilesText } from '../../api/tiles.js';
 import { ServiceError } from '../../client/service-error.js';
 import { firstPictures, type FolderEntry } from '../images/folder.js';
 import { ImagePicker } from '../images/image-picker.js';
+import { TileChoices } from '../options/option-fields.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
@@ -32,15 +33,10 @@ import {
   wantsAllClasses,
 } from './detection.js';
 import { DropZone } from './drop-zone.js';
+import { MORE_ROWS, noMore } from './more-options.js';
 
 /** Classes that a request gets without naming any, where the model has them. */
 const VEHICLES = 4;
-
-const GRIDS = ['2x2', '3x3', '4x4'];
-
-/** The address may name another one. */
-const offeredTiles = (chosen: string): string[] =>
-  ['off', 'auto', ...GRIDS].includes(chosen) ? GRIDS : [...GRIDS, chosen];
 
 export function DetectView() {
   const isPicking = useSignal(false);
@@ -163,19 +159,10 @@ function ModelFields() {
       <select
         aria-label="Tiles"
         title="Overlapping tiles of the picture are looked at too: smaller things are found, and it takes as long as so many pictures"
-        value={tilesText(tiles.value)}
-        onChange={({ currentTarget }) => {
-          const { value } = currentTarget;
-          choose({ tiles: value === 'off' ? '' : value });
-        }}
+        value={tiles.value === 'off' ? '' : tilesText(tiles.value)}
+        onChange={({ currentTarget }) => choose({ tiles: currentTarget.value })}
       >
-        <option value="off">No tiles</option>
-        <option value="auto">Tiles by size</option>
-        {offeredTiles(tilesText(tiles.value)).map((text) => (
-          <option key={text} value={text}>
-            {`${text.replace('x', ' × ')} tiles: as ${imagesOf(tilesOf(text) ?? 'off') ?? 'several'} pictures`}
-          </option>
-        ))}
+        <TileChoices chosen={tilesText(tiles.value)} />
       </select>
       {classes.size > VEHICLES && (
         <select
@@ -217,6 +204,9 @@ function FaultActions({ onPick }: { onPick: () => void }) {
       {pointers.includes('#/view') && (
         <Button onClick={() => choose({ view: '' })}>Use no view</Button>
       )}
+      {MORE_ROWS.some(({ wireName }) => pointers.some((each) => isOf(wireName, each))) && (
+        <Button onClick={() => choose(noMore)}>Use none of the other options</Button>
+      )}
       {model.value !== '' && (
         <Button onClick={() => choose({ model: '' })}>Use the default model</Button>
       )}
@@ -228,6 +218,8 @@ function FaultActions({ onPick }: { onPick: () => void }) {
     </>
   );
 }
+
+const isOf = (name: string, pointer = ''): boolean => pointer.split('/')[1] === name;
 
 const SHOWN = 3;
 

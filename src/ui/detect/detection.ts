@@ -12,8 +12,10 @@ import { boxFilter } from '../picture/box-filter.js';
 import { floorOf } from '../picture/shown-boxes.js';
 import { asked as askedRegions, showUsed, view } from '../regions/region-choice.js';
 import { service } from '../session/session.js';
+import { WRITTEN_ROWS, writtenOptions } from '../options/written-options.js';
 import {
   ASKED_CONFIDENCE,
+  byClassOf,
   detectFields,
   type DetectChoice,
   type Source,
@@ -35,6 +37,8 @@ export const model = computed(() => address.value.query.model ?? '');
 export const wantsAllClasses = computed(() => address.value.query.classes === ALL);
 /** Empty: those that a request without classes gets. */
 export const askedClasses = computed(() => (wantsAllClasses.value ? [ALL_CLASSES] : []));
+/** What else the address asks for. */
+export const written = computed(() => writtenOptions((name) => address.value.query[name]));
 export const tiles = computed(() => tilesOf(address.value.query.tiles ?? '') ?? 'off');
 export const detected = signal<Detected | null>(null);
 /** What is being detected, or was refused. */
@@ -60,8 +64,14 @@ const floor = computed(() =>
     ? Math.max(askedThreshold.value, floorOf(detections.value))
     : askedThreshold.value,
 );
-export const filter = boxFilter(detections, { floor, known: floor, first: ownThreshold });
-export const { boxes, counts, hidden, threshold, setThreshold } = filter;
+const byClass = computed(() => byClassOf(detected.value?.choice.classThresholds));
+export const filter = boxFilter(detections, {
+  floor,
+  known: floor,
+  first: ownThreshold,
+  byClass,
+});
+export const { boxes, counts, hidden, threshold, thresholds, setThreshold } = filter;
 
 /** How many of the shown boxes lie in each region of the answer. */
 export const regionCounts = computed((): ReadonlyMap<string, number> => {
@@ -88,7 +98,7 @@ export function detect(source: Source): void {
   choose({ path, sent: name });
 }
 
-/** `model`, empty for the default one, `classes`, `tiles` or `view`: what is shown is detected again with it. */
+/** `model`, empty for the default one, `classes`, `view` or a written option: what is shown is detected again with it. */
 export function choose(changes: Query): void {
   goTo({ view: 'detect' }, { ...address.peek().query, ...changes });
 }
@@ -108,7 +118,7 @@ export function followAddress(): () => void {
       name,
       wanted,
       classes,
-      query.tiles ?? '',
+      ...WRITTEN_ROWS.map(({ wireName }) => query[wireName] ?? ''),
       query.view ?? '',
       askedRegions.value,
     ]);
@@ -133,6 +143,7 @@ async function run(source: Source): Promise<void> {
     fault.value = null;
   });
   const choice: DetectChoice = {
+    ...written.peek(),
     model: model.peek(),
     classes: askedClasses.peek(),
     threshold: askedThreshold.peek(),

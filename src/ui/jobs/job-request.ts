@@ -1,6 +1,8 @@
 /** What the form of jobs sends. An empty field is one that is not given. */
+import { viewParameters } from '../../api/options.js';
 import { jobText } from '../../client/job-text.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
+import type { WrittenOptions } from '../options/written-options.js';
 
 export interface JobFields {
   /** One path a line; empty lines are none. */
@@ -13,6 +15,7 @@ export interface JobFields {
   priority: number;
   /** Empty: the service looks for one by the path of each image. */
   view: string;
+  written?: WrittenOptions;
   /** JSON of an object. */
   metadata: string;
   callback: string;
@@ -42,6 +45,7 @@ export function jobRequest(fields: JobFields): string {
     model_name: textOrNull(model),
     classes: takesClasses(type) && classes.length > 0 ? [...classes] : null,
     image_paths: paths.split(/\r?\n/).filter((line) => line.trim() !== ''),
+    ...viewParameters(fields.written ?? {}),
     confidence_threshold: threshold,
     priority: Number.isNaN(priority) ? null : priority,
     view: textOrNull(view),

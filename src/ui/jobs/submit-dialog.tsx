@@ -5,6 +5,8 @@ import type { JobSubmit } from '../../client/lattice-client.js';
 import { ImagePicker } from '../images/image-picker.js';
 import { models } from '../models/models.js';
 import { offeredClasses, usableModels } from '../models/offered-classes.js';
+import { OptionFields } from '../options/option-fields.js';
+import { WRITTEN_ROWS, writtenOptions } from '../options/written-options.js';
 import { Button } from '../parts/button.js';
 import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
@@ -57,6 +59,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
         threshold: threshold.peek(),
         priority: Number(text('priority')),
         view: text('view'),
+        written: writtenOptions(text),
         metadata: text('metadata'),
         callback: text('callback'),
         annotate: given.get('annotate') !== null,
@@ -156,6 +159,12 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
             <ViewSelect name="view" />
           </label>
         )}
+        <details>
+          <summary>Tiles, sizes, thresholds by class</summary>
+          <div class="option-fields">
+            <OptionFields rows={WRITTEN_ROWS} />
+          </div>
+        </details>
         <details>
           <summary>Metadata, webhook, drawn copies</summary>
           <div class="submit-more">

@@ -6,34 +6,38 @@ import { classCountsAbove, shownBoxes, type Detection } from './shown-boxes.js';
 
 export type BoxFilter = ReturnType<typeof boxFilter>;
 
-interface Thresholds {
+interface Choices {
   /** The slider goes no lower. */
   floor: ReadonlySignal<number>;
   /** Where none is chosen. */
   first: ReadonlySignal<number>;
   /** Below it there may be boxes that are not in the answer: it is the threshold then. */
   known: ReadonlySignal<number>;
+  /** Of classes that have one of their own, which the slider leaves as it is. */
+  byClass?: ReadonlySignal<ReadonlyMap<string, number>>;
 }
 
 export function boxFilter(
   detections: ReadonlySignal<readonly Detection[]>,
-  { floor, first, known }: Thresholds,
+  { floor, first, known, byClass }: Choices,
 ) {
   const threshold = computed(() => {
     const chosen = percentOf(address.value.query.min);
     return chosen === null ? Math.max(first.value, floor.value) : Math.max(chosen, known.value);
   });
+  const thresholds = computed(() => ({ threshold: threshold.value, byClass: byClass?.value }));
   /** Classes that are switched off. */
   const hidden = computed((): ReadonlySet<string> => new Set(listOf(address.value.query.hide)));
   return {
     detections,
     floor,
     threshold,
+    thresholds,
     hidden,
     boxes: computed(() =>
-      shownBoxes(detections.value, { threshold: threshold.value, hidden: hidden.value }),
+      shownBoxes(detections.value, { ...thresholds.value, hidden: hidden.value }),
     ),
-    counts: computed(() => classCountsAbove(detections.value, threshold.value)),
+    counts: computed(() => classCountsAbove(detections.value, thresholds.value)),
     setThreshold: (value: number): void => {
       const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
       const isFirst = percent === Math.round(Math.max(first.peek(), floor.peek()) * 100);

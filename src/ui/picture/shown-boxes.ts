@@ -24,19 +24,33 @@ export function detectionOf(box: ShownBox): Detection {
   return detection;
 }
 
+/** A box is shown above it. */
+export interface Thresholds {
+  threshold: number;
+  /** In its place, by the name of the class in small letters. */
+  byClass?: ReadonlyMap<string, number> | undefined;
+}
+
+export function isAbove(
+  { class: name, confidence }: { class: string; confidence: number },
+  { threshold, byClass }: Thresholds,
+): boolean {
+  return confidence > (byClass?.get(name.toLowerCase()) ?? threshold);
+}
+
 /** Numbers them in the order of the answer, which is that of their confidence. */
 export function shownBoxes(
   detections: readonly Detection[],
-  { threshold, hidden }: { threshold: number; hidden: ReadonlySet<string> },
+  { hidden, ...thresholds }: Thresholds & { hidden: ReadonlySet<string> },
 ): ShownBox[] {
   return detections
-    .map((detection, id) => ({ ...aboveAlone(detection, threshold), id }))
-    .filter(({ confidence, class: name }) => confidence > threshold && !hidden.has(name));
+    .map((detection, id) => ({ ...aboveAlone(detection, thresholds), id }))
+    .filter((box) => isAbove(box, thresholds) && !hidden.has(box.class));
 }
 
 /** What else a box may be is said only where that is above the threshold too. */
-function aboveAlone(detection: Detection, threshold: number): Detection {
-  if (detection.alternative === undefined || detection.alternative.confidence > threshold) {
+function aboveAlone(detection: Detection, thresholds: Thresholds): Detection {
+  if (detection.alternative === undefined || isAbove(detection.alternative, thresholds)) {
     return detection;
   }
   const alone = { ...detection };
@@ -53,14 +67,14 @@ export function floorOf(detections: readonly Detection[]): number {
 /** Every class that was found, most frequent first, with how many the threshold leaves. */
 export function classCountsAbove(
   detections: readonly Detection[],
-  threshold: number,
+  thresholds: Thresholds,
 ): { name: string; shown: number }[] {
   const counts = new Map<string, { all: number; shown: number }>();
-  for (const { class: name, confidence } of detections) {
-    const count = counts.get(name) ?? { all: 0, shown: 0 };
+  for (const detection of detections) {
+    const count = counts.get(detection.class) ?? { all: 0, shown: 0 };
     count.all += 1;
-    if (confidence > threshold) count.shown += 1;
-    counts.set(name, count);
+    if (isAbove(detection, thresholds)) count.shown += 1;
+    counts.set(detection.class, count);
   }
   return [...counts]
     .sort(([nameA, a], [nameB, b]) => b.all - a.all || nameA.localeCompare(nameB))

@@ -8,18 +8,19 @@ import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
 import { engineParameters, refineDetections } from '../../../src/models/refine-detections.js';
 import {
   ASKED_CONFIDENCE,
+  byClassOf,
   detectFields,
   shownRequest,
   standIns,
   type DetectChoice,
 } from '../../../src/ui/detect/detect-request.js';
-import { detectionOf, shownBoxes } from '../../../src/ui/picture/shown-boxes.js';
+import { detectionOf, floorOf, shownBoxes } from '../../../src/ui/picture/shown-boxes.js';
 
 const MODEL_CLASSES = [...DEFAULT_VEHICLES, 'person'];
 
 /** What the service answers when the engine has these candidates. */
 function answer(candidates: readonly Detection[], choice: DetectChoice): Detection[] {
-  const { classes, threshold, mergeClasses = null } = choice;
+  const { classes, threshold, mergeClasses = null, classThresholds = {}, maxDetections } = choice;
   const isAll = classes.includes(ALL_CLASSES);
   const wanted = classes.length === 0 ? DEFAULT_VEHICLES : classes;
   const options: DetectOptions = {
@@ -28,6 +29,8 @@ function answer(candidates: readonly Detection[], choice: DetectChoice): Detecti
     classes: isAll ? null : wanted,
     confidence: threshold,
     mergeClasses,
+    classThresholds,
+    maxDetections: maxDetections ?? DEFAULT_PARAMETERS.maxDetections,
   };
   const { confidence } = engineParameters(options);
   const found = candidates.filter(
@@ -47,16 +50,29 @@ const choice = fc.record({
   asked: fc.constantFrom([], [ALL_CLASSES]),
   hidden: fc.subarray(MODEL_CLASSES).map((names) => new Set(names)),
   threshold: fc.integer({ min: 10, max: 95 }).map((percent) => percent / 100),
+  written: fc.record(
+    {
+      classThresholds: fc.constantFrom({ CAR: 0.3 }, { bus: 0.05, person: 0.7 }),
+      mergeClasses: fc.boolean(),
+      maxDetections: fc.integer({ min: 1, max: 4 }),
+    },
+    { requiredKeys: [] },
+  ),
 });
 
 test('the request answers the boxes that are shown, but for those that a switched-off class stands for', () => {
   let compared = 0;
   fc.assert(
-    fc.property(choice, ({ candidates, asked, hidden, threshold }) => {
+    fc.property(choice, ({ candidates, asked, hidden, threshold: chosen, written }) => {
       const sorted = [...candidates].sort((a, b) => b.confidence - a.confidence);
-      const all = answer(sorted, { model: '', classes: asked, threshold: ASKED_CONFIDENCE });
-      const shown = shownBoxes(all, { threshold, hidden }).map(detectionOf);
-      const choices = { asked, detections: all, hidden, threshold };
+      const request = { model: '', classes: asked, ...written };
+      const all = answer(sorted, { ...request, threshold: ASKED_CONFIDENCE });
+      // Where the list was cut, the slider goes no lower than what is known.
+      const isCut = all.length === written.maxDetections;
+      const threshold = isCut ? Math.max(chosen, floorOf(all)) : chosen;
+      const byClass = byClassOf(written.classThresholds);
+      const shown = shownBoxes(all, { threshold, byClass, hidden }).map(detectionOf);
+      const choices = { ...written, asked, detections: all, hidden, threshold };
       if (standIns(choices).length > 0) return;
       const given = answer(sorted, shownRequest({ model: '', ...choices }));
       const alone = ({ class: name, confidence, box }: Detection) => [name, confidence, box];

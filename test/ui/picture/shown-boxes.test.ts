@@ -23,10 +23,23 @@ test('a threshold and switched-off classes leave the numbers of the boxes as the
 });
 
 test('classes are counted above the threshold and stay when none is left', () => {
-  expect(classCountsAbove(ALL, 0.4)).toEqual([
+  expect(classCountsAbove(ALL, { threshold: 0.4 })).toEqual([
     { name: 'car', shown: 1 },
     { name: 'bus', shown: 1 },
     { name: 'Car', shown: 0 },
+  ]);
+});
+
+test('a class may have a threshold of its own, in any letter case', () => {
+  const byClass = new Map([['car', 0.1]]);
+  const shown = (threshold: number) =>
+    shownBoxes(ALL, { threshold, byClass, hidden: new Set() }).map(({ id }) => id);
+  expect([shown(0.4), shown(0.6)]).toEqual([
+    [0, 1, 2, 3],
+    [0, 2, 3],
+  ]);
+  expect(classCountsAbove(ALL, { threshold: 0.6, byClass }).map((each) => each.shown)).toEqual([
+    2, 0, 1,
   ]);
 });
 

@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/{job_id}/images` and `/summary`: a job's images page by page, and all of them in figures. */
 import { z } from '@hono/zod-openapi';
-import { RegionSums } from '../../../api/class-counts.js';
+import { sumOfRegions } from '../../../api/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { recordParameters } from '../../../api/option-schemas.js';
 import { viewParameters } from '../../../api/options.js';
@@ -228,10 +228,6 @@ function viewSummary(
     histogram[step] = count;
     classes.set(name, histogram);
   }
-  const inRegions = new RegionSums();
-  for (const { region, class: name, boxes: count } of regions) {
-    inRegions.add({ [region]: count === 0 ? {} : { [name]: count } });
-  }
   const views = [...classes].map(([name, histogram]) => ({
     class: name,
     boxes: sum(histogram),
@@ -242,7 +238,7 @@ function viewSummary(
     images: { found, empty, failed, pending: 0, not_run: 0, [withoutOutcome(job)]: left },
     total_count: sum(views.map((view) => view.boxes)),
     classes: views.sort((a, b) => b.boxes - a.boxes),
-    region_counts: inRegions.counts,
+    region_counts: sumOfRegions(regions),
     left_out: spec.leftOut ?? {},
     request: {
       job_type: spec.jobType,
