@@ -53,6 +53,9 @@ const ROWS = {
   // Views.
   view_not_found: { status: 404, title: 'View not found', of: 'request' },
   unknown_view: { status: 422, title: 'View of the request not found', of: 'request' },
+  // Watches.
+  watch_not_found: { status: 404, title: 'Watch not found', of: 'request' },
+  watch_exists: { status: 409, title: 'There is a watch of this name', of: 'request' },
   // Image and model.
   image_not_found: { status: 422, title: 'Image not found', of: 'image', ofNode: true },
   path_not_allowed: {

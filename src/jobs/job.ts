@@ -42,6 +42,8 @@ export interface Job {
   failedImages: number;
   /** The job whose failed images this one runs again. */
   retryOf: string | null;
+  /** The name of the watch that made it. */
+  watch: string | null;
   /** Unix seconds, fractional. */
   submittedAt: number;
   startedAt: number | null;
@@ -88,6 +90,8 @@ export interface JobEvent {
   /** Images that ended in an error so far. */
   failedImages: number;
   keyId: string | null;
+  /** The name of the watch that made the job. */
+  watch?: string | null;
   error?: Problem;
 }
 
@@ -96,6 +100,8 @@ export interface JobFilter {
   jobType?: JobType | undefined;
   submittedAfter?: number | undefined;
   submittedBefore?: number | undefined;
+  /** The name of a watch. */
+  watch?: string | undefined;
   keyId?: string | null;
 }
 

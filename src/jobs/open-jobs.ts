@@ -14,6 +14,7 @@ import { startRetention } from './retention-sweeper.js';
 import type { QueuedJob } from './job-records.js';
 import { JobService } from './job-service.js';
 import { Views } from './views.js';
+import type { WatchLedger } from './watch-ledger.js';
 
 export { openJobStore } from './store/job-store.js';
 
@@ -50,6 +51,8 @@ export interface JobsOptions {
 export interface Jobs {
   service: JobService;
   webhooks: WebhookQueue;
+  /** What watches keep. */
+  ledger: WatchLedger;
   /** Accepts no job, starts no image, waits for running ones until `deadlineMs`. Idempotent; never rejects. */
   drain(deadlineMs: number): Promise<void>;
   /** Drains, then closes the store. Idempotent; never rejects. */
@@ -131,6 +134,7 @@ function assemble(
   return {
     service,
     webhooks: store.webhooks,
+    ledger: store,
     drain,
     stop: async (deadlineMs) => {
       await drain(deadlineMs);

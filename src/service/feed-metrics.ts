@@ -4,16 +4,22 @@ import { countByState, gpusOf } from '../execution/worker-stats.js';
 import { readinessFault } from '../http/routes/health.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Jobs } from '../jobs/open-jobs.js';
+import { waitingFiles } from '../watches/watch-run.js';
+import type { Watches } from '../watches/watches.js';
 import type { Metrics } from './metrics.js';
 
 export interface MetricFeeds {
   cluster: Cluster;
   jobs: Jobs;
+  watches: Pick<Watches, 'sights'>;
   /** True once the service has begun to stop. */
   draining: () => boolean;
 }
 
-export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: MetricFeeds): void {
+export function feedMetrics(
+  metrics: Metrics,
+  { cluster, jobs, watches, draining }: MetricFeeds,
+): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
   countJobs(metrics, jobs.service);
@@ -26,6 +32,18 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
     jobImages: async () => (await jobs.service.counts()).queuedImages,
     oldestJobSeconds: async () => secondsSince(await jobs.service.oldestPendingAt()),
     webhooksWaiting: () => jobs.webhooks.waitingCount(),
+    watchesWaiting: () =>
+      watches.sights().map(({ name, sight }) => ({
+        labels: { watch: name },
+        value: waitingFiles(sight),
+      })),
+    watchesSkipped: () =>
+      watches.sights().flatMap(({ name, sight }) =>
+        Object.entries(sight.report?.skipped ?? {}).map(([reason, value]) => ({
+          labels: { watch: name, reason },
+          value,
+        })),
+      ),
     statistics: () => detector.stats(),
     workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
     workerEvents: () => ({ ...detector.events }),

@@ -38,6 +38,14 @@ const FIGURES = {
     name: 'lattice_webhooks_waiting',
     help: 'Webhook deliveries that are still to be made.',
   },
+  watchesWaiting: {
+    name: 'lattice_watch_waiting',
+    help: 'Files that watches have seen and not yet submitted, by watch.',
+  },
+  watchesSkipped: {
+    name: 'lattice_watch_skipped',
+    help: 'Files that watches do not take, by watch and reason: empty, no permission, or the ending of a format that is not read.',
+  },
   workers: { name: 'lattice_workers', help: 'Workers by state.', label: 'state' },
   workerEvents: {
     name: 'lattice_worker_events_total',

@@ -45,6 +45,8 @@ export interface EventMessage {
   progress: number;
   /** Images that ended in an error so far. */
   failed_images: number;
+  /** The name of the watch that made the job. */
+  watch?: string | undefined;
   error?: Problem | undefined;
 }
 
@@ -81,6 +83,7 @@ export function eventMessage(
     seq: event.seq,
     progress: event.progress,
     failed_images: event.failedImages,
+    watch: event.watch ?? undefined,
     error: event.error && hideInProblem(event.error, hide),
   };
   return message;

@@ -8,6 +8,8 @@ export const idleSources = (): MetricSources => ({
   jobImages: () => Promise.resolve(0),
   oldestJobSeconds: () => Promise.resolve(0),
   webhooksWaiting: () => Promise.resolve(0),
+  watchesWaiting: () => [],
+  watchesSkipped: () => [],
   statistics: () => new FakeDetector().stats(),
   workers: () => ({ ready: 1 }),
   workerEvents: () => ({ lost: 0, requeued: 0, stale: 0 }),

@@ -30,6 +30,7 @@ export class JobOutcomes {
   readonly #parts: OutcomeParts;
   #lease = 0;
   #keyId: string | null = null;
+  #watch: string | null = null;
   #finishedImages = 0;
   #failedImages = 0;
   #unsaved: NewOutcome[] = [];
@@ -53,6 +54,7 @@ export class JobOutcomes {
   begin({ job, lease }: StartedJob): void {
     this.#lease = lease;
     this.#keyId = job.spec.keyId;
+    this.#watch = job.watch;
     this.#finishedImages = job.finishedImages;
     this.#failedImages = job.failedImages;
   }
@@ -149,6 +151,7 @@ export class JobOutcomes {
       progress: progressOf({ finishedImages: this.#finishedImages, imageCount }),
       failedImages: this.#failedImages,
       keyId: this.#keyId,
+      watch: this.#watch,
     });
   }
 }

@@ -84,7 +84,7 @@ export class JobReads {
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
       `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, failed AS failedImages,
-         error FROM outbox
+         watch, error FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,
@@ -130,11 +130,12 @@ function conditions(filter: JobFilter, before: number | null) {
     clauses.push(clause);
     values.push(...added);
   };
-  const { status, jobType, submittedAfter, submittedBefore, keyId } = filter;
+  const { status, jobType, submittedAfter, submittedBefore, watch, keyId } = filter;
   if (status !== undefined) add(`status IN (${status.map(() => '?').join(', ')})`, ...status);
   if (jobType !== undefined) add('job_type = ?', jobType);
   if (submittedAfter !== undefined) add('submitted_at > ?', submittedAfter);
   if (submittedBefore !== undefined) add('submitted_at < ?', submittedBefore);
+  if (watch !== undefined) add('watch = ?', watch);
   if (keyId !== undefined && keyId !== null) add('key_id = ?', keyId);
   if (before !== null) add('number < ?', before);
   return { where: clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`, values };

@@ -6,7 +6,7 @@ import { MAX_IMAGES, type StoredJob } from '../job-records.js';
 import type { Statements } from './statements.js';
 
 export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
-  finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf,
+  finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf, watch,
   (SELECT path FROM job_images WHERE task = number * ${MAX_IMAGES}) AS firstPath,
   submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error`;

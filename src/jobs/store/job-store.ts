@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { LatticeError } from '../../api/errors.js';
 import { setCrashMarkerAside } from '../crash-marker.js';
 import type { JobEvent } from '../job.js';
+import type { FileDone } from '../watched.js';
 import type { OperationResult } from './group-commit.js';
 import { fromFailure } from './sqlite-failure.js';
 import type {
@@ -34,6 +35,8 @@ export interface JobStore extends JobCalls {
   readonly webhooks: WebhookQueue;
   /** Events of each commit, in `seq` order over all calls, before the promises of that commit resolve. */
   onCommitted(listener: (events: JobEvent[]) => void): () => void;
+  /** Files of watches that got their results, after the commit. */
+  onFilesDone(listener: (files: FileDone[]) => void): () => void;
   /** Why the last write failed; null after one that succeeded. */
   failure(): string | null;
   /** True once no later write of this process can succeed: only a new process can open the store again. */
@@ -79,6 +82,7 @@ interface Waiter {
 class StoreConnection {
   readonly committed = new Set<(events: JobEvent[]) => void>();
   readonly enqueued = new Set<() => void>();
+  readonly filesDone = new Set<(files: FileDone[]) => void>();
   failure: string | null;
   lost = false;
   readonly #onLost: (reason: string) => void;
@@ -150,6 +154,8 @@ class StoreConnection {
       if (message.events.length > 0)
         for (const listener of this.committed) listener(message.events);
       this.#settle(message.results);
+      if (message.filesDone.length > 0)
+        for (const listener of this.filesDone) listener(message.filesDone);
       if (message.webhooksAdded > 0) for (const listener of this.enqueued) listener();
     } else {
       this.#settle(message.results);
@@ -204,6 +210,7 @@ function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
     recoveredJobs,
     webhooks: { ...calls, onEnqueued: (listener) => listen(connection.enqueued, listener) },
     onCommitted: (listener) => listen(connection.committed, listener),
+    onFilesDone: (listener) => listen(connection.filesDone, listener),
     failure: () => connection.failure,
     lost: () => connection.lost,
     close: () => connection.close(),

@@ -83,12 +83,13 @@ export class JobTransitions {
       jobNumber,
     ) as JobRow;
     const job = toStoredJob(row);
-    const { jobId, status, error, failedImages } = job;
+    const { jobId, status, error, failedImages, watch } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, error, terminal)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, error, terminal,
+         watch)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobNumber,
       jobId,
       keyId,
@@ -99,8 +100,19 @@ export class JobTransitions {
       failedImages,
       row.error,
       hasEnded(status) ? 1 : 0,
+      watch,
     );
-    const stored = { event, jobId, status, timestamp: at, seq, progress, failedImages, keyId };
+    const stored = {
+      event,
+      jobId,
+      status,
+      timestamp: at,
+      seq,
+      progress,
+      failedImages,
+      keyId,
+      watch,
+    };
     this.#notes.events.push(error === null ? stored : { ...stored, error });
     return job;
   }

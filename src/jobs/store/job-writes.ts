@@ -11,6 +11,7 @@ import {
   type NewJob,
   type NewOutcome,
   type NewRetry,
+  type NewWatchedJob,
   type RecordOutcome,
   type StartedJob,
   type Submission,
@@ -20,6 +21,7 @@ import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
+import type { WatchedFiles } from './watched-files.js';
 
 /** Between two task ids. */
 const ANY = 'task >= ? AND task < ?';
@@ -30,10 +32,12 @@ const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it
 export class JobWrites {
   readonly #statements: Statements;
   readonly #transitions: JobTransitions;
+  readonly #watched: WatchedFiles;
 
-  constructor(statements: Statements, transitions: JobTransitions) {
+  constructor(statements: Statements, transitions: JobTransitions, watched: WatchedFiles) {
     this.#statements = statements;
     this.#transitions = transitions;
+    this.#watched = watched;
   }
 
   /** Null: it was not admitted. */
@@ -42,11 +46,25 @@ export class JobWrites {
     const repeat = this.#findRepeat(settings.keyId, job.idempotency);
     if (repeat !== null) return repeat;
     if (!job.admit) return null;
-    return this.#add(job, settings, imagePaths.length, null, (number) => {
-      imagePaths.forEach((path, index) => {
-        const task = taskId(number, index);
-        this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
-      });
+    return this.#add(job, settings, imagePaths.length, {}, (number) => {
+      this.#insertImages(number, imagePaths);
+    });
+  }
+
+  /**
+   * A job of those files of a watch that are still to be submitted: the ledger has them from this very write on. Throws
+   * `watch_not_found`, or `validation_failed` where none is left. Null: it was not admitted.
+   */
+  submitFiles(job: NewWatchedJob): Submitted | null {
+    if (!job.admit) return null;
+    const { name, settings } = this.#watched.watch(job.watch);
+    const due = job.files.filter((file) => this.#watched.isDue(job.watch, file));
+    return this.#add(job, settings, due.length, { watch: name }, (number) => {
+      this.#insertImages(
+        number,
+        due.map(({ path }) => path),
+      );
+      this.#watched.submitted(job.watch, number, due);
     });
   }
 
@@ -67,7 +85,7 @@ export class JobWrites {
     }
     if (!retry.admit) return null;
     const settings = { ...ended.spec, keyId };
-    return this.#add(retry, settings, imageCount, retryOf, (number) => {
+    return this.#add(retry, settings, imageCount, { retryOf }, (number) => {
       this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
     });
   }
@@ -101,6 +119,7 @@ export class JobWrites {
     const facts = new ImageFacts(this.#statements, jobNumber);
     for (const outcome of stored) facts.add(outcome);
     facts.save();
+    if (row.watch !== null) this.#watched.settle(jobNumber, stored, at);
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;
     this.#statements.run(
@@ -127,6 +146,7 @@ export class JobWrites {
   fail(jobNumber: number, at: number, error: Problem): EndedEarly | null {
     const from = this.#row(jobNumber)?.status;
     if (from === undefined || hasEnded(from)) return null;
+    this.#watched.release(jobNumber);
     return { job: this.#transitions.end(jobNumber, error, at), from };
   }
 
@@ -157,7 +177,7 @@ export class JobWrites {
     { jobId, submittedAt, idempotency }: Submission,
     settings: JobSettings,
     imageCount: number,
-    retryOf: string | null,
+    { retryOf = null, watch = null }: { retryOf?: string | null; watch?: string | null },
     addImages: (jobNumber: number) => void,
   ): Submitted {
     if (imageCount === 0 || imageCount >= MAX_IMAGES) {
@@ -166,8 +186,8 @@ export class JobWrites {
     }
     const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
-         retry_of)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)`,
+         retry_of, watch)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
       jobId,
       settings.keyId,
       settings.jobType,
@@ -177,6 +197,7 @@ export class JobWrites {
       imageCount,
       submittedAt,
       retryOf,
+      watch,
     );
     addImages(number);
     const job = this.#transitions.created(number, submittedAt);
@@ -184,6 +205,13 @@ export class JobWrites {
       rememberKey(this.#statements, settings.keyId, idempotency, jobId, submittedAt);
     }
     return { job, replayed: false };
+  }
+
+  #insertImages(jobNumber: number, paths: readonly string[]): void {
+    paths.forEach((path, index) => {
+      const task = taskId(jobNumber, index);
+      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+    });
   }
 
   #imagesWithoutBoxes(jobNumber: number): number {

@@ -27,6 +27,8 @@ import { Retention } from './retention.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
 import { ViewReads, ViewWrites } from './view-rows.js';
+import { WatchReads, WatchWrites } from './watch-rows.js';
+import { WatchedFiles } from './watched-files.js';
 import { WebhookReads, WebhookWrites } from './webhook-rows.js';
 
 /** Given to the thread at its start. */
@@ -69,6 +71,8 @@ export type JobCalls = Remote<JobReads> &
   Remote<JobWrites> &
   Remote<ViewReads> &
   Remote<ViewWrites> &
+  Remote<WatchReads> &
+  Remote<WatchWrites> &
   Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
@@ -85,16 +89,19 @@ function bindCalls(
   notes: CommitNotes,
   transitions: JobTransitions,
 ): CallTable {
+  const watched = new WatchedFiles(statements, notes);
   return {
     reads: methodsOf(
       new JobReads(statements),
       new ImageReads(statements),
       new ViewReads(statements),
+      new WatchReads(statements, watched),
       new WebhookReads(statements),
     ),
     writes: methodsOf(
-      new JobWrites(statements, transitions),
+      new JobWrites(statements, transitions, watched),
       new ViewWrites(statements),
+      new WatchWrites(statements, watched),
       new Retention(statements),
       new WebhookWrites(statements, notes),
     ),

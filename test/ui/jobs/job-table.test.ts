@@ -17,6 +17,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   finished_images: 0,
   failed_images: 0,
   retry_of: null,
+  watch: null,
   error: null,
   ...fields,
 });

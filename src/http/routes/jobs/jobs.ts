@@ -44,6 +44,7 @@ export const listQuerySchema = z.strictObject({
       description: `One or more of ${JOB_STATUSES.join(', ')}, separated by commas`,
     }),
   job_type: jobTypeSchema.optional(),
+  watch: z.string().min(1).max(64).optional().openapi({ description: 'Jobs that this watch made' }),
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
   limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
@@ -80,6 +81,10 @@ const statusView = snakeCase(
     retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
+    watch: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The name of the watch that made the job', example: null }),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
       .array(deliverySchema)
@@ -104,6 +109,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     finished_images: 1,
     failed_images: 0,
     retry_of: null,
+    watch: null,
     error: null,
   },
 });
@@ -159,6 +165,7 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
         keyId: c.get('keyId'),
         status: query.status,
         jobType: query.job_type,
+        watch: query.watch,
         submittedAfter: query.submitted_after,
         submittedBefore: query.submitted_before,
       };

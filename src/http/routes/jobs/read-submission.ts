@@ -6,7 +6,7 @@ import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
-import type { JobSpec } from '../../../jobs/job.js';
+import type { JobSettings, JobSpec } from '../../../jobs/job.js';
 import {
   createTargetPolicy,
   targetRefusal,
@@ -140,6 +140,7 @@ export const jobSubmitSchema = z
   });
 
 export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
+export type JobSettingsBody = Omit<JobSubmitBody, 'image_paths'>;
 
 const MANY_PATHS = 1_000;
 const CAR = 'car';
@@ -156,16 +157,38 @@ export type ReadSubmission = (
 ) => Promise<{ spec: JobSpec; leftOut: LeftOut }>;
 
 export function createReadSubmission(
-  deps: Pick<AppDeps, 'config' | 'draining' | 'jobs'>,
-  catalogue: ModelCatalogue,
+  deps: Pick<AppDeps, 'config' | 'draining'>,
+  readSettings: ReadSettings,
 ): ReadSubmission {
   const { config } = deps;
-  const targets = createTargetPolicy(config);
   return async (value, metadataText, keyId) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     refuseLongLists(value, config);
     await ownTurn(value);
     const body = validate(jobSubmitSchema, value);
+    const settings = await readSettings(body, metadataText, keyId);
+    await ownTurn(value);
+    const { imageRoots, maxImagesPerJob } = config;
+    const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
+    await ownTurn(value);
+    return { spec: { ...settings, imagePaths: found.images }, leftOut: found.leftOut };
+  };
+}
+
+/** The part of a submission that is not its images. Rejects with `validation_failed` or a model's error. */
+export type ReadSettings = (
+  body: JobSettingsBody,
+  metadataText: () => string | undefined,
+  keyId: string | null,
+) => Promise<JobSettings>;
+
+export function createReadSettings(
+  deps: Pick<AppDeps, 'config' | 'jobs'>,
+  catalogue: ModelCatalogue,
+): ReadSettings {
+  const { config } = deps;
+  const targets = createTargetPolicy(config);
+  return async (body, metadataText, keyId) => {
     refuseTarget(body.callback_url, targets);
     const metadata = body.metadata ? (metadataText() ?? null) : null;
     refuseLongMetadata(metadata);
@@ -175,14 +198,9 @@ export function createReadSubmission(
     await refuseUnknownClasses(body, modelName, catalogue);
     refuseRegionsAndView(body);
     deps.jobs.views.refuseUnknown(body.view, keyId);
-    await ownTurn(value);
-    const { imageRoots, maxImagesPerJob } = config;
-    const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
-    await ownTurn(value);
     const ofModel = await catalogue.defaultsOf(modelName);
-    const spec = {
+    return {
       jobType: body.job_type,
-      imagePaths: found.images,
       options: { modelName, classes, ...readParameters(body, ofModel) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
@@ -190,7 +208,6 @@ export function createReadSubmission(
       annotate: body.annotate ?? false,
       keyId,
     };
-    return { spec, leftOut: found.leftOut };
   };
 }
 
@@ -217,7 +234,7 @@ async function ownTurn(value: unknown): Promise<void> {
 
 /** `listed`: the model's classes, none where they are not known without loading it; then its worker refuses. */
 async function classesOf(
-  body: JobSubmitBody,
+  body: JobSettingsBody,
   modelName: string,
   listed: readonly string[],
   catalogue: ModelCatalogue,
@@ -234,7 +251,7 @@ async function classesOf(
 }
 
 function refuseClassesOfCars(
-  { classes }: JobSubmitBody,
+  { classes }: JobSettingsBody,
   modelName: string,
   listed: readonly string[],
 ): void {
