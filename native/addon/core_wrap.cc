@@ -191,8 +191,8 @@ Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
   AddPending(env, 1);
   core_->ReadFile(
       info[0].As<Napi::String>().Utf8Value(),
-      Settling<ByteBuffer>(mailbox_, deferred, [](Napi::Env js, const ByteBuffer& bytes) {
-        return Napi::Buffer<uint8_t>::Copy(js, bytes.data(), bytes.size());
+      Settling<FileContent>(mailbox_, deferred, [](Napi::Env js, const FileContent& file) {
+        return Napi::Buffer<uint8_t>::Copy(js, file.bytes.data(), file.bytes.size());
       }));
   return deferred.Promise();
 }

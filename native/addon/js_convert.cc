@@ -232,6 +232,7 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, const Hold
   properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
   ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
   ParseTiles(properties.Get("tiles"), properties, task.tiles);
+  if (!properties.Get("digest").IsUndefined()) properties.Read("digest", task.digest);
   if (properties.ok()) task.engine = find_model(model);
   if (properties.Get("path").IsNull()) {
     ParseBrought(properties, hold_bytes, task);

@@ -38,6 +38,7 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("anyRectangle", info.any_rectangle);
   object.Set("rectangles", rectangles);
   object.Set("without", ToNames(env, info.without));
+  object.Set("sha256", info.sha256);
   object.Set("device", info.device);
   object.Set("precision", info.precision);
   object.Set("memoryBytes", static_cast<double>(info.memory_bytes));

@@ -1,12 +1,18 @@
 #include "native/addon/result_arguments.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace lattice {
 namespace {
 
-constexpr size_t kStride = 16;  // RESULT_STRIDE of src/native/contract.ts
+// FILE_FIELDS and RESULT_STRIDE of src/native/contract.ts.
+constexpr size_t kFileAt = 16;
+constexpr size_t kFileFields = 10;
+constexpr size_t kDigestAt = 6;  // among them
+constexpr size_t kStride = kFileAt + kFileFields;
 
 // Empty when the environment is ending: then nothing can be made any more.
 Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
@@ -16,10 +22,13 @@ Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
   return array;
 }
 
-// The order is ResultField of src/native/contract.ts.
+static_assert(sizeof(int64_t) == sizeof(double));
+
+// The order is ResultField of src/native/contract.ts. Numbers of a file do not fit a double: they
+// lie as integers of 64 bits in their places.
 void WriteMeta(const TaskResult& result, double* out) {
   const StageTimes& times = result.times;
-  const std::array<double, kStride> fields = {static_cast<double>(result.id),
+  const std::array<double, kFileAt> fields = {static_cast<double>(result.id),
                                               static_cast<double>(result.status.code()),
                                               static_cast<double>(result.width),
                                               static_cast<double>(result.height),
@@ -36,6 +45,18 @@ void WriteMeta(const TaskResult& result, double* out) {
                                               static_cast<double>(result.grid.width),
                                               static_cast<double>(result.grid.height)};
   std::memcpy(out, fields.data(), sizeof(fields));
+  const FileStamp& stamp = result.file.stamp;
+  std::array<int64_t, kFileFields> file = {stamp.size,
+                                           stamp.modified_ns,
+                                           stamp.changed_ns,
+                                           static_cast<int64_t>(stamp.device),
+                                           static_cast<int64_t>(stamp.inode),
+                                           result.file.read_ns};
+  for (size_t digits = 0; digits < result.file.sha256.size(); digits += 16) {
+    file[kDigestAt + digits / 16] =
+        static_cast<int64_t>(std::stoull(result.file.sha256.substr(digits, 16), nullptr, 16));
+  }
+  std::memcpy(out + kFileAt, file.data(), sizeof(file));
 }
 
 }  // namespace

@@ -61,10 +61,10 @@ std::string CpuFlags() {
 }
 
 // Says all that a kept network depends on.
-std::string NameOf(const std::string& path, const std::string& model, bool bf16) {
+std::string NameOf(const std::string& path, const std::string& sha256, bool bf16) {
   std::ostringstream all;
   all << kFormat << ' ' << sizeof(Findings) << ' ' << ov::get_openvino_version().buildNumber << ' '
-      << bf16 << ' ' << CpuFlags() << ' ' << Sha256(model);
+      << bf16 << ' ' << CpuFlags() << ' ' << sha256;
   return PlainPart(std::filesystem::path(path).stem()) + "_cpu_" + HashPart(all.str()) + kSuffix;
 }
 
@@ -142,8 +142,9 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
 
+  described->sha256 = Sha256(*file);
   const auto cache = OpenCache(options);
-  const std::string name = cache ? NameOf(path, *file, *bf16) : std::string();
+  const std::string name = cache ? NameOf(path, described->sha256, *bf16) : std::string();
   std::optional<Network> network;
   if (cache && source == Source::kCacheOrFile) network = Kept(*cache, name);
   const bool was_kept = network.has_value();

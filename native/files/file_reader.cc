@@ -17,7 +17,7 @@
 namespace lattice {
 namespace {
 
-using FileBytes = Result<ByteBuffer>;
+using FileResult = Result<FileContent>;
 
 // How often reads without progress are looked for. A read is abandoned when two looks in a row find
 // it late: a process that stood still wakes its threads in any order, and the second look gives the
@@ -37,7 +37,7 @@ struct PendingRead {
 };
 
 // Answers that are given once the lock is released.
-using Answers = std::vector<std::pair<std::function<void(FileBytes)>, Status>>;
+using Answers = std::vector<std::pair<std::function<void(FileResult)>, Status>>;
 
 void Give(Answers& answers) {
   for (auto& [on_read, status] : std::exchange(answers, {})) on_read(std::move(status));
@@ -138,7 +138,7 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
       read->last_progress = Clock::now();
       in_work_.insert(read.get());
       lock.unlock();
-      auto bytes = ReadNow(read.get());
+      auto content = ReadNow(read.get());
       lock.lock();
       if (read->root) roots_.Answered(*read->root);
       if (read->abandoned) {
@@ -149,7 +149,7 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
       in_work_.erase(read.get());
       lock.unlock();
       // Outside the lock, and so is the end of what the function holds.
-      std::exchange(read->request, {}).on_read(std::move(bytes));
+      std::exchange(read->request, {}).on_read(std::move(content));
       lock.lock();
       ++idle_;
     }
@@ -157,7 +157,7 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
     ended_.notify_all();
   }
 
-  FileBytes ReadNow(PendingRead* read) {
+  FileResult ReadNow(PendingRead* read) {
     try {
       Observer observer(this, read);
       return files_.Read(read->request.path, &observer);

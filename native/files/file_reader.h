@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "native/base/byte_buffer.h"
 #include "native/base/status.h"
+#include "native/files/file_stamp.h"
 #include "native/files/root_health.h"
 #include "native/files/rooted_files.h"
 
@@ -24,7 +24,7 @@ struct FileRequest {
   // Called once, with the whole file or a code of RootedFiles::Read: kCancelled where `may_take`
   // refused, kVolumeUnavailable also where a root that has to be used hangs. kOverloaded where the
   // system has no memory, no descriptor or no thread for it.
-  std::function<void(Result<ByteBuffer>)> on_read;
+  std::function<void(Result<FileContent>)> on_read;
 };
 
 // Many files are read at a time: on a remote volume each takes long, and together they take no

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <filesystem>
 #include <optional>
@@ -123,13 +124,14 @@ struct OpenFile {
   ~OpenFile() { close(fd); }
 };
 
-bool SameContent(const struct stat& a, const struct stat& b) {
-  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+int64_t NanosecondsNow() {
+  using std::chrono::system_clock;
+  return std::chrono::nanoseconds(system_clock::now().time_since_epoch()).count();
 }
 
-Result<ByteBuffer> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
-                                ReadObserver& observer) {
+Result<FileContent> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
+                                 ReadObserver& observer) {
+  FileContent content{.bytes = {}, .stamp = {}, .read_ns = NanosecondsNow()};
   struct stat before;
   if (fstat(fd, &before) != 0) return Unreadable(path, errno);
   observer.Progress();
@@ -143,11 +145,12 @@ Result<ByteBuffer> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
   if (!observer.TakeBytes(size)) {
     return Status(StatusCode::kCancelled, QuotedPath(path) + " is not wanted now");
   }
-  ByteBuffer bytes(size);
+  content.stamp = FileStamp::Of(before);
+  content.bytes.resize(size);
   size_t done = 0;
   while (done < size) {
     const size_t wanted = std::min(size - done, kBytesPerCall);
-    const ssize_t count = pread(fd, bytes.data() + done, wanted, static_cast<off_t>(done));
+    const ssize_t count = pread(fd, content.bytes.data() + done, wanted, static_cast<off_t>(done));
     observer.Progress();
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Unreadable(path, errno);
@@ -156,10 +159,10 @@ Result<ByteBuffer> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
   }
   struct stat after;
   if (fstat(fd, &after) != 0) return Unreadable(path, errno);
-  if (done != size || !SameContent(before, after)) {
-    return Status(StatusCode::kInputChanged, QuotedPath(path) + " changed while it was read");
+  if (done != size || FileStamp::Of(after) != content.stamp) {
+    return Status(StatusCode::kInputChanged, QuotedPath(path) + " was modified while it was read");
   }
-  return bytes;
+  return content;
 }
 
 // The part of an absolute path after the root; nothing when it is not beneath the root.
@@ -276,8 +279,8 @@ std::vector<RootedFiles::Candidate> RootedFiles::PlacesOf(std::string_view path)
 }
 
 // `absent`: there is no such file, so the next root may have it.
-Result<ByteBuffer> RootedFiles::ReadBeneath(const Candidate& candidate, std::string_view path,
-                                            ReadObserver& observer, bool* absent) const {
+Result<FileContent> RootedFiles::ReadBeneath(const Candidate& candidate, std::string_view path,
+                                             ReadObserver& observer, bool* absent) const {
   const int fd = OpenBeneath(roots_[candidate.root].fd, candidate.beneath);
   observer.Progress();
   *absent = fd == -ENOENT || fd == -ENOTDIR;
@@ -286,7 +289,7 @@ Result<ByteBuffer> RootedFiles::ReadBeneath(const Candidate& candidate, std::str
   return ReadOpenFile(file.fd, path, max_file_bytes_, observer);
 }
 
-Result<ByteBuffer> RootedFiles::Read(std::string_view path, ReadObserver* observer) const {
+Result<FileContent> RootedFiles::Read(std::string_view path, ReadObserver* observer) const {
   if (Status text = CheckPathText(path); !text.ok()) return text;
   const std::vector<Candidate> candidates = CandidatesFor(path);
   if (candidates.empty() && path.front() == '/') return OutsideRoots(path);
@@ -296,14 +299,18 @@ Result<ByteBuffer> RootedFiles::Read(std::string_view path, ReadObserver* observ
     if (!told.EnterRoot(candidate.root)) return Unavailable(candidate.root);
     const Root& root = roots_[candidate.root];
     bool absent = false;
-    auto bytes = ReadBeneath(candidate, path, told, &absent);
-    if (bytes.status().code() == StatusCode::kVolumeUnavailable) {
-      if (OpenAnew(root.path, root.fd)) bytes = ReadBeneath(candidate, path, told, &absent);
-      if (bytes.status().code() == StatusCode::kVolumeUnavailable) {
+    auto content = ReadBeneath(candidate, path, told, &absent);
+    if (content.status().code() == StatusCode::kVolumeUnavailable) {
+      if (OpenAnew(root.path, root.fd)) content = ReadBeneath(candidate, path, told, &absent);
+      if (content.status().code() == StatusCode::kVolumeUnavailable) {
         return Unavailable(candidate.root);
       }
     }
-    if (!absent) return bytes;
+    // Most changes are a file's last: the end of a copy, or another file in its place.
+    if (content.status().code() == StatusCode::kInputChanged) {
+      content = ReadBeneath(candidate, path, told, &absent);
+    }
+    if (!absent) return content;
   }
   return NotFound(path);
 }

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "native/base/byte_buffer.h"
 #include "native/base/status.h"
+#include "native/files/file_stamp.h"
 #include "native/files/read_observer.h"
 
 namespace lattice {
@@ -33,12 +33,12 @@ class RootedFiles {
   ~RootedFiles();
 
   // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable
-  // (permission, I/O), kImageTooLarge, kInputChanged when size or mtime moved while it was read,
-  // kCancelled when `observer` did not want its bytes, kOverloaded when the process or the machine
-  // has no descriptor or memory left, or kVolumeUnavailable when `observer` refused a root or its
-  // volume reports that it is gone. Such a root is opened anew first: a volume that was mounted
-  // again is used.
-  Result<ByteBuffer> Read(std::string_view path, ReadObserver* observer = nullptr) const;
+  // (permission, I/O), kImageTooLarge, kInputChanged when its stamp moved or bytes were missing
+  // while it was read, twice in a row, kCancelled when `observer` did not want its bytes,
+  // kOverloaded when the process or the machine has no descriptor or memory left, or
+  // kVolumeUnavailable when `observer` refused a root or its volume reports that it is gone. Such a
+  // root is opened anew first: a volume that was mounted again is used.
+  Result<FileContent> Read(std::string_view path, ReadObserver* observer = nullptr) const;
 
   size_t root_count() const { return roots_.size(); }
   // kVolumeUnavailable, with the position of the root.
@@ -57,8 +57,8 @@ class RootedFiles {
 
   std::vector<Candidate> CandidatesFor(std::string_view path) const;
   std::vector<Candidate> PlacesOf(std::string_view path) const;
-  Result<ByteBuffer> ReadBeneath(const Candidate& file, std::string_view path,
-                                 ReadObserver& observer, bool* absent) const;
+  Result<FileContent> ReadBeneath(const Candidate& file, std::string_view path,
+                                  ReadObserver& observer, bool* absent) const;
 
   std::vector<Root> roots_;
   size_t max_file_bytes_;

@@ -189,8 +189,8 @@ std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {
   return found == models_.end() ? nullptr : found->second;
 }
 
-void Core::ReadFile(std::string path, OnBytes on_bytes) {
-  files_.Read({std::move(path), {}, std::move(on_bytes)});
+void Core::ReadFile(std::string path, OnFile on_file) {
+  files_.Read({std::move(path), {}, std::move(on_file)});
 }
 
 void Core::Close() {

@@ -63,7 +63,7 @@ std::shared_ptr<Engine> FreedOn(std::shared_ptr<SerialThread> thread,
 class Core {
  public:
   using OnModel = std::function<void(Result<LoadedModel>)>;
-  using OnBytes = std::function<void(Result<ByteBuffer>)>;
+  using OnFile = std::function<void(Result<FileContent>)>;
 
   // Starts the threads. kImageNotFound for a root that is no folder, kGpuUnavailable for device
   // cuda where that GPU cannot be used, kInternalError for a crash marker that cannot be written.
@@ -84,8 +84,8 @@ class Core {
   // Null when there is no such model.
   std::shared_ptr<Engine> FindModel(uint32_t id) const;
 
-  // Bytes of a file, by the rules of image paths. kShuttingDown after Close.
-  void ReadFile(std::string path, OnBytes on_bytes);
+  // A file, by the rules of image paths. kShuttingDown after Close.
+  void ReadFile(std::string path, OnFile on_file);
 
   uint64_t Submit(std::vector<ImageTask> tasks) { return scheduler_.Submit(std::move(tasks)); }
   size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }

@@ -11,6 +11,7 @@
 #include "native/base/status.h"
 #include "native/boxes/detections.h"
 #include "native/engine/engine.h"
+#include "native/files/file_stamp.h"
 #include "native/image/decode.h"
 #include "native/tiles/tile_grid.h"
 
@@ -27,6 +28,7 @@ struct ImageTask {
   SentImage sent;                  // null: the file of `path`, or the `pixels`
   std::optional<Image> pixels;
   std::optional<TileSpec> tiles;  // how the picture is cut; nothing: it is not
+  bool digest = false;            // whether the result says the SHA-256 of the file
   WorkClass work_class = WorkClass::kAsync;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
@@ -42,9 +44,17 @@ struct StageTimes {
   double postprocess = 0;
 };
 
+// The file that an image was read from; `read_ns` as in FileContent.
+struct TaskFile {
+  FileStamp stamp;
+  int64_t read_ns = 0;  // 0: none was read whole
+  std::string sha256;   // of its bytes, hex; "" where the task did not ask for it
+};
+
 struct TaskResult {
   uint64_t id = 0;
   Status status;
+  TaskFile file;  // also of an image that failed after it was read
   int width = 0;  // of the oriented source image; 0 until it was decoded
   int height = 0;
   StageTimes times;

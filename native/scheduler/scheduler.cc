@@ -245,6 +245,7 @@ void Scheduler::End(const LiveTaskPtr& live, Status status) {
     result = std::move(live->result);
   } else {
     result.id = live->task.id;
+    result.file = live->result.file;
     result.times.queue = Milliseconds(Clock::now() - live->submitted);
     if (live->state >= TaskState::kDecoding) result.times = live->result.times;
   }

@@ -91,7 +91,7 @@ class Scheduler {
   void ReadAhead() LATTICE_REQUIRES(mutex_);
   void StartRead(const LiveTaskPtr& live) LATTICE_REQUIRES(mutex_);
   bool MayRead(const LiveTaskPtr& live, size_t file_bytes) LATTICE_EXCLUDES(mutex_);
-  void OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) LATTICE_EXCLUDES(mutex_);
+  void OnRead(const LiveTaskPtr& live, Result<FileContent> file) LATTICE_EXCLUDES(mutex_);
 
   void DecodeLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
   LiveTaskPtr NextToDecode(ClassState& work) LATTICE_REQUIRES(mutex_);

@@ -1,9 +1,19 @@
 // The part of the scheduler that has files read before their images take a decode thread.
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "native/engine_cache/sha256.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
+namespace {
+
+std::string_view TextOf(const ByteBuffer& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
 
 // A new task waits for its file, or to be decoded where it has none.
 void Scheduler::Enqueue(const LiveTaskPtr& live) {
@@ -31,7 +41,7 @@ void Scheduler::StartRead(const LiveTaskPtr& live) {
   Move(live, TaskState::kReading);
   // Answered by a thread of the files, never by this one, which has the lock.
   files_.Read({live->task.path, [this, live](size_t bytes) { return MayRead(live, bytes); },
-               [this, live](Result<ByteBuffer> file) { OnRead(live, std::move(file)); }});
+               [this, live](Result<FileContent> file) { OnRead(live, std::move(file)); }});
 }
 
 // The size of a file is known, its bytes are not in memory yet.
@@ -45,7 +55,9 @@ bool Scheduler::MayRead(const LiveTaskPtr& live, size_t file_bytes) {
   return !live->put_off;
 }
 
-void Scheduler::OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) {
+void Scheduler::OnRead(const LiveTaskPtr& live, Result<FileContent> file) {
+  std::string sha256;  // here, where many threads are, and without the lock
+  if (live->task.digest && file.ok()) sha256 = Sha256(TextOf(file->bytes));
   mutex_.Lock();
   ClassState& work = Of(*live);
   const auto now = Clock::now();
@@ -63,7 +75,8 @@ void Scheduler::OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) {
   } else if (live->put_off) {
     Move(live, TaskState::kUnread);
   } else if (file.ok()) {
-    live->file = *std::move(file);
+    live->result.file = {file->stamp, file->read_ns, std::move(sha256)};
+    live->file = std::move(file->bytes);
     Move(live, TaskState::kRead);
   } else {
     End(live, file.status());

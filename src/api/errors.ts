@@ -1,5 +1,7 @@
 /** Every error of the service, for HTTP, WebSocket, per-image entries, webhooks and the CLI (RFC 9457, problem details). */
 
+import type { FileRead } from './file-read.js';
+
 /** What an error says beyond its text. */
 interface ErrorRow {
   status: number;
@@ -139,6 +141,8 @@ export class LatticeError extends Error {
   readonly code: ErrorCode;
   readonly errors: ErrorItem[] | undefined;
   readonly retryAfterS: number | undefined;
+  /** Of an image: the file that was read, where it was read. Callers do not see it. */
+  readonly file: FileRead | undefined;
 
   constructor(
     code: ErrorCode,
@@ -146,6 +150,7 @@ export class LatticeError extends Error {
     options: {
       errors?: ErrorItem[] | undefined;
       retryAfterS?: number | undefined;
+      file?: FileRead | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -154,6 +159,7 @@ export class LatticeError extends Error {
     this.code = code;
     this.errors = options.errors;
     this.retryAfterS = options.retryAfterS;
+    this.file = options.file;
   }
 
   get status(): number {

@@ -1,5 +1,6 @@
 /** What the detection of one image gives. Worker frames, job records and HTTP answers all embed these shapes. */
 import { z } from 'zod';
+import { fileReadSchema } from './file-read.js';
 
 export const detectionSchema = z
   .object({
@@ -86,6 +87,11 @@ export const processedImageSchema = z.object({
     .string()
     .optional()
     .meta({ description: 'What the network was computed in: int8, bf16, f32, fp16' }),
+  modelDigest: z.string().optional().meta({
+    description: 'The first 16 hex digits of the SHA-256 of the model file that was loaded',
+    example: '3f1c0a5b9d2e7788',
+  }),
+  file: fileReadSchema.optional(),
   regionCounts: regionCountsSchema.optional(),
   view: z
     .object({ name: z.string(), version: z.int() })

@@ -20,6 +20,10 @@ export const modelDescriptionSchema = z.object({
   classes: z.array(z.string()),
   device: z.string().nullable(),
   precision: z.string().nullable(),
+  digest: z.string().nullable().meta({
+    description:
+      'The first 16 hex digits of the SHA-256 of the file that is loaded, as `model_digest` of results; null while it is not loaded',
+  }),
   agreement: z.number().nullable().meta({
     description:
       'Share of its boxes on the GPU, 0 to 1, that are those of f32 on the CPU; null on the CPU, while it is not loaded, and where there were none',

@@ -4,6 +4,14 @@ import type { NativeModel } from '../native/contract.js';
 import type { ClassFilter } from './class-filter.js';
 import type { ModelFile } from './model-folder.js';
 
+/** Of the SHA-256; so many digits tell files apart. */
+const DIGEST_DIGITS = 16;
+
+/** As results name it. */
+export function digestOf({ sha256 }: Pick<NativeModel, 'sha256'>): string {
+  return sha256.slice(0, DIGEST_DIGITS);
+}
+
 export interface LoadedModel {
   file: ModelFile;
   native: NativeModel;

@@ -6,7 +6,7 @@ import { describeModel } from '../native/core.js';
 import { ClassFilter } from './class-filter.js';
 import type { ModelDescription, Precision } from '../api/model.js';
 import { eightBitPath, findEightBitCopy, isProven } from './eight-bit-copy.js';
-import type { LoadedModel } from './loaded-model.js';
+import { digestOf, type LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 import { byUse, unloadedFor } from './model-memory.js';
 import { thresholdOf } from './own-threshold.js';
@@ -233,6 +233,7 @@ export class ModelRegistry {
       classes: names,
       device: native?.device ?? null,
       precision: native?.precision ?? null,
+      digest: native && digestOf(native),
       agreement: model?.agreement ?? null,
       input: native && { width: native.inputWidth, height: native.inputHeight },
       memoryBytes: native?.memoryBytes ?? null,

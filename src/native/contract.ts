@@ -122,6 +122,8 @@ export interface NativeModel {
   without: string[];
   /** The file leaves out boxes itself, those below a score of its own as well: an image may have none. */
   suppresses: boolean;
+  /** Of the file that is loaded, in hex. */
+  sha256: string;
   device: string;
   precision: string;
   /** About what it takes of its device's memory, of each GPU's where there are several. */
@@ -176,6 +178,8 @@ export interface NativeTask extends EngineParameters {
   bytes?: Uint8Array;
   /** RGB, 8 bit, rows without padding; copied by the addon. */
   pixels?: { data: Uint8Array; width: number; height: number };
+  /** Whether the result says the SHA-256 of the file; false when left out. */
+  digest?: boolean | undefined;
   /** `sync` goes in front of every `async` task. */
   kind: 'sync' | 'async';
   /** Effective priority, higher first; ties in submission order. */
@@ -215,7 +219,26 @@ export const ResultField = {
   tileWidth: 14,
   tileHeight: 15,
 } as const;
-export const RESULT_STRIDE = Object.keys(ResultField).length;
+
+/**
+ * The file that was read, behind those numbers and as integers of 64 bits: a double would round them. All are 0 where
+ * none was read whole; a failed image may have been read.
+ */
+export const FileField = {
+  size: 16,
+  /** Nanoseconds since 1970. */
+  modified: 17,
+  changed: 18,
+  device: 19,
+  inode: 20,
+  /** When the reading began, in nanoseconds since 1970 by the clock of this machine; 0: no file was read. */
+  read: 21,
+  /** SHA-256 of the bytes, where the task asked for it: the first quarter. */
+  digest: 22,
+} as const;
+/** Numbers of 64 bits in a digest. */
+export const DIGEST_FIELDS = 4;
+export const RESULT_STRIDE = FileField.digest + DIGEST_FIELDS;
 
 /** Status codes of `native/base/status.h`, in its order; each but `ok` is a key of `src/api/errors.ts`. */
 export const NATIVE_CODES = [

@@ -1,8 +1,11 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
-import { LatticeError, type ErrorCode } from '../api/errors.js';
+import { freshAge, type FileRead } from '../api/file-read.js';
+import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
 import { STAGES, type ImageTiles, type Timings } from '../api/image.js';
 import { loadAddon } from './addon-loader.js';
 import {
+  DIGEST_FIELDS,
+  FileField,
   NATIVE_CODES,
   RESULT_STRIDE,
   ResultField,
@@ -41,6 +44,8 @@ export interface RawResult {
   totalMs: number;
   /** Null for an image that was not cut. */
   tiles: ImageTiles | null;
+  /** Null where the task brought the image. */
+  file: FileRead | null;
 }
 
 interface Waiting {
@@ -111,6 +116,8 @@ export class Core {
   readonly #limits: DecodeLimits;
   readonly #waiting = new Map<number, Waiting>();
   #unsent: NativeTask[] = [];
+  /** The memory of the last results, see `FileField`. */
+  #integers: BigUint64Array = new BigUint64Array();
   #lastId = FIRST_OWN_ID;
   #closing: Promise<void> | null = null;
   #deviceLost: LatticeError | null = null;
@@ -252,13 +259,15 @@ export class Core {
   }
 
   #settle(meta: Float64Array, boxes: Float32Array[], messages: (string | null)[]): void {
+    if (this.#integers.buffer !== meta.buffer) this.#integers = new BigUint64Array(meta.buffer);
     for (const [index, rows] of boxes.entries()) {
       const start = index * RESULT_STRIDE;
+      const file = toFile(this.#integers.subarray(start, start + RESULT_STRIDE));
       const field = (name: keyof typeof ResultField) => meta[start + ResultField[name]] ?? 0;
       const waiting = this.#take(field('id'));
       const code = NATIVE_CODES[field('code')] ?? 'internal_error';
-      if (code === 'ok') waiting?.resolve(toResult(field, rows));
-      else waiting?.reject(new LatticeError(code, messages[index] ?? code));
+      if (code === 'ok') waiting?.resolve({ ...toResult(field, rows), file });
+      else waiting?.reject(toImageError(code, messages[index] ?? code, file));
     }
   }
 }
@@ -276,7 +285,7 @@ const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
 function toResult(
   field: (name: keyof typeof ResultField) => number,
   boxes: Float32Array,
-): RawResult {
+): Omit<RawResult, 'file'> {
   return {
     width: field('width'),
     height: field('height'),
@@ -289,6 +298,34 @@ function toResult(
     totalMs: field('totalMs'),
     tiles: toTiles(field),
   };
+}
+
+function toFile(fields: BigUint64Array): FileRead | null {
+  const field = (name: Exclude<keyof typeof FileField, 'digest'>) => fields[FileField[name]] ?? 0n;
+  const read = field('read');
+  if (read === 0n) return null;
+  const quarters = fields.subarray(FileField.digest, FileField.digest + DIGEST_FIELDS);
+  const hasDigest = quarters.some((quarter) => quarter !== 0n);
+  return {
+    size: Number(field('size')),
+    // Files may be older than 1970.
+    modifiedNs: String(BigInt.asIntN(64, field('modified'))),
+    changedNs: String(BigInt.asIntN(64, field('changed'))),
+    device: String(field('device')),
+    inode: String(field('inode')),
+    readAt: Number(read / 1_000n) / 1e6,
+    ...(hasDigest && { digest: Array.from(quarters, inHex).join('') }),
+  };
+}
+
+const inHex = (quarter: bigint) => quarter.toString(16).padStart(16, '0');
+
+/** An image that cannot be used may be one that is still being written. */
+function toImageError(code: ErrorCode, message: string, file: FileRead | null): LatticeError {
+  const age = file === null || ERRORS[code].of !== 'image' ? null : freshAge(file);
+  if (file === null || age === null) return new LatticeError(code, message);
+  const detail = `${message.replace(/\.$/, '')}. The file was modified ${age.toFixed(1)} s before it was read.`;
+  return new LatticeError(code, detail, { file });
 }
 
 function toTiles(field: (name: keyof typeof ResultField) => number): ImageTiles | null {

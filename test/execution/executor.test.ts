@@ -16,6 +16,7 @@ const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescrip
   classes: ['car'],
   device: null,
   precision: null,
+  digest: null,
   agreement: null,
   input: null,
   memoryBytes: null,

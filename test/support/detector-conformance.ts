@@ -1,5 +1,5 @@
 /** What every `Detector` must do, whatever runs the network: a suite for each implementation's test file. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
@@ -76,6 +76,27 @@ export function detectorConformance(
       for (const value of Object.values(timingsMs)) expect(value).toBeGreaterThanOrEqual(0);
       expect(timingsMs.inference).toBeGreaterThan(0);
       expect(processingTimeMs).toBeGreaterThanOrEqual(timingsMs.inference);
+    });
+
+    it('say which file of which state was read, and by which model', async () => {
+      const entry = statSync(join(DEMO, PICTURE), { bigint: true });
+      const { file, modelDigest, precision } = await detect();
+      expect(file).toEqual({
+        size: Number(entry.size),
+        modifiedNs: String(entry.mtimeNs),
+        changedNs: String(entry.ctimeNs),
+        device: String(entry.dev),
+        inode: String(entry.ino),
+        readAt: expect.closeTo(Date.now() / 1_000, -1),
+      });
+      const model = await subject.detector.prepare(subject.model);
+      expect({ digest: modelDigest, precision }).toEqual({
+        digest: model.digest,
+        precision: model.precision,
+      });
+      expect(modelDigest).toMatch(/^[0-9a-f]{16}$/);
+      const image = readFileSync(join(DEMO, PICTURE));
+      expect(await detect({}, { image })).not.toHaveProperty('file');
     });
 
     it('keep scores strictly above the threshold', async () => {

@@ -13,6 +13,7 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     rectangles: [],
     without: [],
     suppresses: false,
+    sha256: '0123456789abcdef'.repeat(4),
     device: 'CPU',
     precision: 'f32',
     memoryBytes: 0,

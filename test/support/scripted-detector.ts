@@ -86,6 +86,7 @@ export class ScriptedDetector implements Detector {
     const common = {
       device: 'cpu',
       precision: 'f32',
+      digest: null,
       input: { width: 640, height: 640 },
       memoryBytes: 1e8,
       licence: 'Apache-2.0',

@@ -24,6 +24,8 @@ export const imageFields = (detections: number, cars: number, counts: Record<str
   },
   truncated: false,
   precision: expect.stringMatching(/^(int8|bf16|f32)$/) as string,
+  model_digest: expect.stringMatching(/^[0-9a-f]{16}$/) as string,
+  file: { size: number, modified_at: number },
 });
 export const ALL_COUNTS = { bus: 1, car: 3, motorcycle: 1, truck: 1 };
 export const modelAndWorker = { model: 'yolov8n.pt', worker_id: worker };

@@ -19,6 +19,7 @@ from .options import DetectOptions, JobFilter, JobOptions, Region
 from .picture import Picture
 from .records import (
     Detection,
+    FileFacts,
     ImageResult,
     JobAccepted,
     JobFailedError,
@@ -39,6 +40,7 @@ __all__ = [
     "CallTimeoutError",
     "DetectOptions",
     "Detection",
+    "FileFacts",
     "ImageResult",
     "JobAccepted",
     "JobFailedError",

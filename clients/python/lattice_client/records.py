@@ -76,6 +76,21 @@ class Detection:
 
 
 @dataclass(frozen=True)
+class FileFacts:
+    """The file that was read, as it was then."""
+
+    #: bytes
+    size: int
+    #: Unix time in seconds
+    modified_at: float
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json | None) -> FileFacts | None:
+        return None if raw is None else cls(raw["size"], raw["modified_at"], raw)
+
+
+@dataclass(frozen=True)
 class ImageResult:
     """The boxes of one image, surest first. Where `error` is set there are none."""
 
@@ -97,6 +112,10 @@ class ImageResult:
     truncated: bool
     model: str
     worker_id: str
+    #: First digits of the SHA-256 of the model file; empty with an error and from older releases.
+    model_digest: str
+    #: The file that was read; None for a picture that was sent.
+    file: FileFacts | None
     #: Path of the copy that the service drew.
     annotated_url: str | None
     error: Problem | None
@@ -123,6 +142,8 @@ class ImageResult:
             truncated=raw.get("truncated", False),
             model=raw.get("model", job.get("model", "")),
             worker_id=raw.get("worker_id", job.get("worker_id", "")),
+            model_digest=raw.get("model_digest", ""),
+            file=FileFacts.read(raw.get("file")),
             annotated_url=raw.get("annotated_url"),
             error=Problem.read(raw.get("error")),
             raw=raw,

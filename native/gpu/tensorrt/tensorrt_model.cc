@@ -44,7 +44,7 @@ std::vector<Shape> InputShapes(const OnnxModel& model) {
 EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, const GpuDevice& gpu) {
   EngineKey key;
   key.model_name = model.name;
-  key.model_sha256 = Sha256(model.onnx);
+  key.model_sha256 = model.info.sha256;
   key.tensorrt_version = library.version();
   key.gpu_name = gpu.name;
   key.sm_major = gpu.sm_major;
@@ -261,6 +261,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   auto described = DescribeMetadata(*std::move(metadata));
   if (!described.ok()) return described.status();
   model.info = *std::move(described);
+  model.info.sha256 = Sha256(model.onnx);
   const auto network = ReadOnnxModel(bytes);
   if (!network.ok()) return network.status();
   const auto input = ResolveInput(InputShapes(*network), model.info);

@@ -8,7 +8,7 @@ import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
 import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
-import type { LoadedModel } from '../../models/loaded-model.js';
+import { digestOf, type LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
 import type { OtherSpelling } from '../../files/other-spelling.js';
 import { detectionsFrom } from '../../models/raw-detections.js';
@@ -136,6 +136,8 @@ export class NativeWorker implements Worker {
       truncated: raw.truncated || truncated,
       ...(raw.tiles !== null && { tiles: raw.tiles }),
       precision: model.native.precision,
+      modelDigest: digestOf(model.native),
+      ...(raw.file !== null && { file: raw.file }),
       model: modelName,
       workerId: this.workerId,
     };

@@ -4,6 +4,7 @@
  * no version of its own.
  */
 import { z } from 'zod';
+import { fileReadSchema } from '../../api/file-read.js';
 import { ERROR_CODES, LatticeError } from '../../api/errors.js';
 import { detectOptionsSchema } from '../../api/option-schemas.js';
 import { workerStatsSchema } from '../../api/statistics.js';
@@ -37,12 +38,13 @@ const errorSchema = z
       .array(z.object({ detail: z.string(), pointer: z.string().exactOptional() }))
       .optional(),
     retryAfterS: z.number().optional(),
+    file: fileReadSchema.optional(),
   })
   .transform(({ code, detail, ...more }) => new LatticeError(code, detail, more));
 
 export function toWireError(error: LatticeError): z.input<typeof errorSchema> {
-  const { code, message: detail, errors, retryAfterS } = error;
-  return { code, detail, errors, retryAfterS };
+  const { code, message: detail, errors, retryAfterS, file } = error;
+  return { code, detail, errors, retryAfterS, file };
 }
 
 const stateSchema = z.object({

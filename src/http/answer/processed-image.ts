@@ -1,10 +1,11 @@
 /** A processed image over HTTP. */
 import { z } from '@hono/zod-openapi';
 import { countCars, countClasses } from '../../api/class-counts.js';
+import { fileFactsSchema, viewFile } from '../../api/file-read.js';
 import { processedImageSchema, type ProcessedImage } from '../../api/image.js';
 import { snakeCase } from '../../api/snake-case.js';
 
-const processedImage = snakeCase(processedImageSchema);
+const processedImage = snakeCase(processedImageSchema.omit({ file: true }));
 const { detections, ...others } = processedImage.shape;
 
 /** What every processed image has beside its path. */
@@ -14,6 +15,7 @@ export const imageFields = {
   total_count: z.int(),
   class_counts: z.record(z.string(), z.int()),
   ...others,
+  file: fileFactsSchema.optional(),
   annotated_url: z
     .string()
     .optional()
@@ -37,6 +39,7 @@ export function viewImage(image: ProcessedImage, annotatedFile?: string): ImageF
     class_counts: Object.fromEntries(classCounts),
     ...others,
   };
+  if (image.file !== undefined) view.file = viewFile(image.file);
   if (annotatedFile !== undefined) view.annotated_url = annotatedUrl(annotatedFile);
   return view;
 }

@@ -16,6 +16,7 @@ const modelSchema = z.object(model.shape).openapi('Model', {
     classes: ['car', 'motorcycle', 'bus', 'truck'],
     device: 'CPU',
     precision: 'bf16',
+    digest: '3f1c0a5b9d2e7788',
     agreement: null,
     input: { width: 640, height: 640 },
     memory_bytes: 147_000_000,

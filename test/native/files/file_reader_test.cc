@@ -47,9 +47,9 @@ class FileReaderTest : public testing::Test {
     return std::make_unique<FileReader>(*std::move(files), patience, most_threads);
   }
   std::string Path(const std::string& root) const { return base_ / root / (root + ".jpg"); }
-  static Result<ByteBuffer> Read(const FileReader& files, const std::string& path) {
-    std::promise<Result<ByteBuffer>> read;
-    files.Read({path, {}, [&](Result<ByteBuffer> file) { read.set_value(std::move(file)); }});
+  static Result<FileContent> Read(const FileReader& files, const std::string& path) {
+    std::promise<Result<FileContent>> read;
+    files.Read({path, {}, [&](Result<FileContent> file) { read.set_value(std::move(file)); }});
     return read.get_future().get();
   }
   StatusCode CodeOf(const FileReader& files, const std::string& root) const {
@@ -79,7 +79,7 @@ TEST_F(FileReaderTest, ReadsAsRootedFilesDo) {
   const auto files = Files();
   const auto bytes = Read(*files, Path("well"));
   ASSERT_TRUE(bytes.ok()) << bytes.status().message();
-  EXPECT_EQ(*bytes, ByteBuffer(kBytes, 'w'));
+  EXPECT_EQ(bytes->bytes, ByteBuffer(kBytes, 'w'));
   EXPECT_TRUE(Read(*files, "well.jpg").ok());
   EXPECT_EQ(Read(*files, "none.jpg").status().code(), StatusCode::kImageNotFound);
   EXPECT_EQ(Read(*files, "../x").status().code(), StatusCode::kPathNotAllowed);
@@ -144,7 +144,7 @@ TEST_F(FileReaderTest, ManyFilesAreReadAtATimeAsFarAsThreadsGo) {
     HOLD_UP();
     std::atomic<int> answered = 0;
     for (int i = 0; i < 20; ++i) {
-      files->Read({Path("gone"), {}, [&](const Result<ByteBuffer>& file) {
+      files->Read({Path("gone"), {}, [&](const Result<FileContent>& file) {
                      EXPECT_EQ(file.status().code(), StatusCode::kVolumeUnavailable);
                      ++answered;
                    }});
@@ -169,7 +169,7 @@ TEST_F(FileReaderTest, WhatIsNotWantedIsNotRead) {
                    asked = bytes;
                    return wanted;
                  },
-                 [&](const Result<ByteBuffer>& file) { code.set_value(file.status().code()); }});
+                 [&](const Result<FileContent>& file) { code.set_value(file.status().code()); }});
     EXPECT_EQ(code.get_future().get(), wanted ? StatusCode::kOk : StatusCode::kCancelled);
     EXPECT_EQ(asked, kBytes);
   }
@@ -184,7 +184,7 @@ TEST_F(FileReaderTest, ALongAnswerOfTheCallerIsNoHang) {
                  std::this_thread::sleep_for(milliseconds(1'000));
                  return true;
                },
-               [&](const Result<ByteBuffer>& file) { code.set_value(file.status().code()); }});
+               [&](const Result<FileContent>& file) { code.set_value(file.status().code()); }});
   EXPECT_EQ(code.get_future().get(), StatusCode::kOk);
   EXPECT_TRUE(files->HangingRoots().empty());
 }
@@ -194,7 +194,7 @@ TEST_F(FileReaderTest, CloseAnswersEveryRequestAndRefusesTheRest) {
   HOLD_UP(HeldFolder::Call::kOpen, milliseconds(20));
   std::atomic<int> answered = 0;
   for (int i = 0; i < 20; ++i) {
-    files->Read({Path("gone"), {}, [&](const Result<ByteBuffer>& file) {
+    files->Read({Path("gone"), {}, [&](const Result<FileContent>& file) {
                    EXPECT_TRUE(file.ok()) << file.status().message();
                    ++answered;
                  }});

@@ -57,8 +57,8 @@ class RootedFilesTest : public testing::Test {
   }
   StatusCode CodeOf(std::string_view path) const { return Files().Read(path).status().code(); }
   std::string ContentOf(std::string_view path) const {
-    const Result<ByteBuffer> bytes = Files().Read(path);
-    return bytes.ok() ? TextOf(*bytes) : bytes.status().message();
+    const Result<FileContent> file = Files().Read(path);
+    return file.ok() ? TextOf(file->bytes) : file.status().message();
   }
 
   fs::path base_;
@@ -108,7 +108,7 @@ TEST_F(RootedFilesTest, TheInnermostOfNestedRootsDecides) {
   ASSERT_TRUE(files.ok());
   const auto bytes = files->Read((base_ / "root/inner/secret.jpg").string());
   ASSERT_TRUE(bytes.ok()) << bytes.status().message();
-  EXPECT_EQ(TextOf(*bytes), "secret");
+  EXPECT_EQ(TextOf(bytes->bytes), "secret");
 }
 
 TEST_F(RootedFilesTest, BadTextIsRefusedBeforeAnyLookUp) {
@@ -225,6 +225,100 @@ TEST_F(RootedFilesTest, AFileThatGrowsWhileItIsReadIsRefused) {
   EXPECT_EQ(code, StatusCode::kInputChanged);
 }
 
+TEST_F(RootedFilesTest, SaysWhichFileItHasRead) {
+  const fs::path path = base_ / "root/a.jpg";
+  const auto before = std::chrono::system_clock::now().time_since_epoch();
+  const auto file = Files().Read("a.jpg");
+  ASSERT_TRUE(file.ok());
+  struct stat entry;
+  ASSERT_EQ(stat(path.c_str(), &entry), 0);
+  EXPECT_EQ(file->stamp, FileStamp::Of(entry));
+  EXPECT_EQ(file->stamp.size, 5);
+  EXPECT_EQ(file->stamp.inode, entry.st_ino);
+  EXPECT_EQ(file->stamp.modified_ns / 1'000'000'000, entry.st_mtim.tv_sec);
+  EXPECT_EQ(file->stamp.modified_ns % 1'000'000'000, entry.st_mtim.tv_nsec);
+  EXPECT_GE(file->read_ns, std::chrono::nanoseconds(before).count());
+  EXPECT_LT(file->read_ns - std::chrono::nanoseconds(before).count(), 10'000'000'000);
+}
+
+TEST_F(RootedFilesTest, TheStampMovesWithEveryChange) {
+  const fs::path path = base_ / "root/a.jpg";
+  const RootedFiles files = Files();
+  const auto stamp = [&] { return files.Read("a.jpg")->stamp; };
+  const FileStamp first = stamp();
+  EXPECT_EQ(stamp(), first);
+  struct stat entry;
+  ASSERT_EQ(stat(path.c_str(), &entry), 0);
+  // File systems count time in steps of some milliseconds.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  // The same length, and the time of modification set back.
+  Write(path, "FIRST");
+  const timespec times[2] = {entry.st_atim, entry.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  const FileStamp changed = stamp();
+  EXPECT_EQ(changed.modified_ns, first.modified_ns);
+  EXPECT_EQ(changed.size, first.size);
+  EXPECT_GT(changed.changed_ns, first.changed_ns);
+  // Another file of the same content in its place.
+  Write(base_ / "root/new.jpg", "FIRST");
+  fs::rename(base_ / "root/new.jpg", path);
+  EXPECT_NE(stamp().inode, changed.inode);
+}
+
+TEST_F(RootedFilesTest, AFileThatIsReplacedWhileItIsReadIsOneOfTheTwo) {
+  const fs::path path = base_ / "root/replaced.jpg";
+  const auto write = [&](char letter) {
+    Write(base_ / "root/.new", std::string(3'000'000, letter));
+    fs::rename(base_ / "root/.new", path);
+  };
+  write('a');
+  std::jthread writer([&](const std::stop_token& stop) {
+    for (char letter = 'a'; !stop.stop_requested(); letter = letter == 'z' ? 'a' : letter + 1) {
+      write(letter);
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+  });
+  const RootedFiles files = Files(64'000'000);
+  int whole = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto file = files.Read("replaced.jpg");
+    if (!file.ok()) {
+      EXPECT_EQ(file.status().code(), StatusCode::kInputChanged) << file.status().message();
+      continue;
+    }
+    ++whole;
+    ASSERT_EQ(file->bytes.size(), 3'000'000u);
+    ASSERT_EQ(file->bytes, ByteBuffer(3'000'000, file->bytes[0]));
+  }
+  EXPECT_GT(whole, 100);
+}
+
+TEST_F(RootedFilesTest, AFileThatIsCutWhileItIsReadIsReadAgainOnce) {
+  const fs::path path = base_ / "root/cut.jpg";
+  Write(path, std::string(10, 'a'));
+  // Cuts it where its size was told, as often as it is told to.
+  struct Cutter : ReadObserver {
+    Cutter(const fs::path& file, int cuts) : path(file), left(cuts) {}
+    bool EnterRoot(size_t /*root*/) override { return true; }
+    void Progress() override {}
+    bool TakeBytes(size_t bytes) override {
+      if (left-- > 0) fs::resize_file(path, bytes - 1);
+      return true;
+    }
+    const fs::path& path;
+    int left;
+  };
+  Cutter once(path, 1);
+  const auto file = Files().Read("cut.jpg", &once);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->bytes.size(), 9u);
+  EXPECT_EQ(file->stamp.size, 9);
+  Cutter twice(path, 2);
+  const Status changed = Files().Read("cut.jpg", &twice).status();
+  EXPECT_EQ(changed.code(), StatusCode::kInputChanged);
+  EXPECT_NE(changed.message().find("was modified while it was read"), std::string::npos);
+}
+
 TEST_F(RootedFilesTest, MessagesNeverNameTheServersFolders) {
   fs::create_symlink("../outside/secret.jpg", base_ / "root/out.jpg");
   const RootedFiles files = Files();
@@ -321,7 +415,7 @@ TEST_F(RootedFilesTest, SwappedFoldersNeverLeadOutside) {
   while (std::chrono::steady_clock::now() < end) {
     const auto bytes = files.Read("swap/secret.jpg");
     if (bytes.ok()) {
-      ASSERT_EQ(TextOf(*bytes), "inside");
+      ASSERT_EQ(TextOf(bytes->bytes), "inside");
       ++inside;
     } else {
       EXPECT_EQ(bytes.status().code(), StatusCode::kPathNotAllowed) << bytes.status().message();

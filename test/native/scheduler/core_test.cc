@@ -118,11 +118,11 @@ TEST(CoreTest, AnEngineIsFreedOnItsThreadWhereverItIsReleased) {
 TEST(CoreTest, ReadsFilesBeneathItsRootsUntilItIsClosed) {
   const auto core = *Core::Open(Options(), [](const TaskResult&) {});
   const auto read = [&](const char* path) {
-    std::promise<Result<ByteBuffer>> bytes;
-    core->ReadFile(path, [&](Result<ByteBuffer> result) { bytes.set_value(std::move(result)); });
-    return bytes.get_future().get();
+    std::promise<Result<FileContent>> file;
+    core->ReadFile(path, [&](Result<FileContent> result) { file.set_value(std::move(result)); });
+    return file.get_future().get();
   };
-  EXPECT_GT(read("shapes.png")->size(), 100u);
+  EXPECT_GT(read("shapes.png")->bytes.size(), 100u);
   EXPECT_EQ(read("../tiny/tiny-v8.onnx").status().code(), StatusCode::kPathNotAllowed);
   core->Close();
   core->Close();

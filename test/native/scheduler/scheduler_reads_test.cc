@@ -1,5 +1,6 @@
 // Files that are read ahead of decoding.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
@@ -105,6 +106,40 @@ TEST_F(SchedulerReadsTest, WaitingForAFileIsPartOfDecoding) {
     EXPECT_GE(result.times.decode, 60);
     EXPECT_LE(result.times.queue + result.times.decode, result.total_ms + 0.01);
   }
+}
+
+TEST_F(SchedulerReadsTest, ResultsSayWhichFileWasRead) {
+  Start();
+  engine_->OpenGate();
+  std::ofstream(base_ / "near/damaged.png") << "no picture";
+  Submit(1, "near");
+  Submit(2, "near", WorkClass::kSync, 0, "damaged.png");
+  Submit(3, "near", WorkClass::kSync, 0, "none.png");
+  const auto stamp_of = [&](const char* name) {
+    struct stat entry;
+    EXPECT_EQ(stat((base_ / "near" / name).c_str(), &entry), 0);
+    return FileStamp::Of(entry);
+  };
+  EXPECT_EQ(results_->Wait(1).file.stamp, stamp_of("shapes.png"));
+  EXPECT_EQ(results_->Wait(1).file.sha256, "");
+  // An image that cannot be used was a file too: it may have been one that is still being written.
+  EXPECT_FALSE(results_->Wait(2).status.ok());
+  EXPECT_EQ(results_->Wait(2).file.stamp, stamp_of("damaged.png"));
+  EXPECT_GT(results_->Wait(2).file.read_ns, 0);
+  EXPECT_EQ(results_->Wait(3).file.read_ns, 0);
+}
+
+TEST_F(SchedulerReadsTest, TheDigestOfAFileIsToldWhereItIsAskedFor) {
+  Start();
+  std::ofstream(base_ / "near/abc") << "abc";
+  ImageTask task;
+  task.id = 1;
+  task.engine = engine_;
+  task.path = base_ / "near/abc";
+  task.digest = true;
+  EXPECT_EQ(scheduler_->Submit({std::move(task)}), 0u);
+  EXPECT_EQ(results_->Wait(1).file.sha256,
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST_F(SchedulerReadsTest, AVolumeThatDoesNotAnswerHoldsNobodyUpElsewhere) {
