@@ -2,6 +2,7 @@
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { DetectOptions } from '../api/options.js';
+import type { FileRead } from '../api/file-read.js';
 import type { ProcessedImage } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
@@ -70,7 +71,12 @@ export type ImageOutcome =
       workerId?: string;
       annotatedPath?: string;
     })
-  | { status: 'error'; error: Problem };
+  | {
+      status: 'error';
+      error: Problem;
+      /** Where it was read. */
+      file?: FileRead | undefined;
+    };
 
 export interface ImageEntry {
   index: number;

@@ -27,9 +27,16 @@ export class ReadingDetector extends FakeDetector {
     });
     if (status === undefined) throw new LatticeError('image_not_found', 'It is not there.');
     const result = await super.detect(request);
-    const { size, mtimeNs, ino } = status;
-    const file = { size: Number(size), modifiedNs: String(mtimeNs), inode: String(ino) };
-    return { ...result, file } as ImageResult;
+    const { size, mtimeNs, ctimeNs, dev, ino } = status;
+    const file = {
+      size: Number(size),
+      modifiedNs: String(mtimeNs),
+      changedNs: String(ctimeNs),
+      device: String(dev),
+      inode: String(ino),
+      readAt: Date.now() / 1_000,
+    };
+    return { ...result, file };
   }
 }
 

@@ -20,7 +20,7 @@ import type { CommitNotes } from './group-commit.js';
 import type { Statements } from './statements.js';
 
 /** No version was read: the file is submitted again when it rests at its path. */
-const NOT_READ: readonly ErrorCode[] = ['image_not_found', 'volume_unavailable'];
+const NOT_READ: readonly ErrorCode[] = ['image_not_found', 'volume_unavailable', 'input_changed'];
 
 const OF_PATH = 'watch = ? AND path = ?';
 const ROW = `${OF_PATH} AND version = ?`;
@@ -193,8 +193,7 @@ const NO_INODE = '0';
 const inodeOf = (version: FileVersion): string => version.slice(0, version.indexOf('-'));
 
 /** The version that the image was read from; where the outcome does not say it, the one that was submitted. */
-function versionRead(image: ImageOutcome, { version }: FileRow): FileVersion {
-  const file = (image as { file?: { size: number; modifiedNs: string; inode: string } }).file;
+function versionRead({ file }: ImageOutcome, { version }: FileRow): FileVersion {
   if (file === undefined) return version;
   const inode = inodeOf(version) === NO_INODE ? NO_INODE : file.inode;
   return `${inode}-${file.size}-${file.modifiedNs}`;
