@@ -13,7 +13,7 @@ export interface CallOptions {
 }
 
 export interface ApiCall {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With the query. */
   path: string;
   /** A form and bytes are sent as they are, a text is JSON already, any other value is sent as JSON. */

@@ -49,6 +49,12 @@ export type {
   ViewListBody as ViewList,
   ViewPutBody as ViewPut,
 } from '../http/routes/views.js';
+export type {
+  WatchBody as Watch,
+  WatchCreateBody as WatchCreate,
+  WatchListBody as WatchList,
+  WatchPatchBody as WatchPatch,
+} from '../http/routes/watches.js';
 export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */

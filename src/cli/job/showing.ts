@@ -93,6 +93,7 @@ function statusRows(job: JobStatus): string[][] {
     ['submitted', timeText(job.submitted_at)],
     ['started', timeText(job.started_at)],
     ['completed', timeText(job.completed_at)],
+    ...(job.watch === null ? [] : [['watch', job.watch]]),
     ...(job.retry_of === null ? [] : [['retry of', job.retry_of]]),
     ...(job.error === null ? [] : [['error', problemText(job.error)]]),
     ...(job.webhooks ?? []).map(({ state, attempts, last_error: error }) => [
@@ -127,6 +128,7 @@ function entriesOf(result: JobResult['result']): readonly ShownEntry[] {
 export interface ListFlags extends AccessFlags {
   status?: JobStatus['status'][];
   type?: JobStatus['job_type'];
+  watch?: string;
   limit: number;
 }
 
@@ -137,6 +139,7 @@ export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<vo
   const filter: JobFilter = { limit: Math.min(flags.limit, LARGEST_PAGE) };
   if (flags.status !== undefined) filter.status = flags.status;
   if (flags.type !== undefined) filter.job_type = flags.type;
+  if (flags.watch !== undefined) filter.watch = flags.watch;
   const jobs: JobStatus[] = [];
   for await (const job of openClient(flags).list(filter)) {
     if (jobs.push(job) === flags.limit) break;
@@ -237,7 +240,7 @@ function problemText({ detail, code }: Pick<Problem, 'detail' | 'code'>): string
 }
 
 /** Universal time, to the second. */
-function timeText(unixSeconds: number | null): string {
+export function timeText(unixSeconds: number | null): string {
   if (unixSeconds === null) return '-';
   return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }

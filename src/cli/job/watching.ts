@@ -1,18 +1,16 @@
 /** Submits a job, and follows a job to its end or the events of all jobs. */
-import { viewParameters, type DetectionParameters } from '../../api/options.js';
 import type {
   EventGap,
   JobEvent,
   JobProgress,
-  JobSubmit,
   LatticeClient,
   ServiceError,
 } from '../../client/lattice-client.js';
 import { jobText } from '../../client/job-text.js';
-import { withSuffix } from '../../models/model-folder.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
+import { settingsOf, type JobFlags } from './job-flags.js';
 import { openClient, watchCommand, type AccessFlags } from './open-client.js';
 import { exitCodeOfJob, failedImageLines, imagesText, summaryOf } from './showing.js';
 
@@ -133,15 +131,7 @@ class JobLine {
   }
 }
 
-export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters> {
-  type: JobSubmit['job_type'];
-  model?: string;
-  classes?: string[];
-  vehicleTypes?: string[];
-  priority?: number;
-  callbackUrl?: string;
-  /** JSON of an object. */
-  metadata?: string;
+export interface SubmitFlags extends AccessFlags, JobFlags {
   wait?: boolean;
   timeout?: number;
 }
@@ -156,7 +146,9 @@ export async function submitJob(
     throw new UsageError('--timeout bounds the wait of --wait.');
   }
   const client = openClient(flags);
-  const accepted = await client.submit(jobOf(paths, flags));
+  const accepted = await client.submit(
+    jobText({ ...settingsOf(flags), image_paths: paths }, flags.metadata ?? null),
+  );
   terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
   if (flags.wait === true) {
     await followJob(client, accepted.job_id, flags, terminal, (line) => {
@@ -166,20 +158,4 @@ export async function submitJob(
     const command = watchCommand(accepted.job_id, flags);
     terminal.err(`${accepted.message} ${command} follows it.`);
   }
-}
-
-/** As JSON. */
-function jobOf(paths: string[], flags: SubmitFlags): string {
-  const { type, model, classes, vehicleTypes, metadata, ...more } = flags;
-  const job: Omit<JobSubmit, 'metadata'> = {
-    job_type: type,
-    image_paths: paths,
-    model_name: model === undefined ? model : withSuffix(model),
-    ...viewParameters(flags),
-    classes,
-    vehicle_types: vehicleTypes,
-    priority: more.priority,
-    callback_url: more.callbackUrl,
-  };
-  return jobText(job, metadata ?? null);
 }
