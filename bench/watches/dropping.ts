@@ -183,11 +183,16 @@ export class Dropping {
   }
 }
 
-/** A version at rest for so long, while the service runs most of the time, has its result. */
-const RESTED_MS = 45_000;
-
-/** One line for each promise that is broken. `results`: numbers of the pictures that results were read from. */
-export function violationsOf(versions: readonly Version[], results: readonly number[]): string[] {
+/**
+ * One line for each promise that is broken. `results`: numbers of the pictures that results were read from. `idle`: moments
+ * at which the watch had nothing to do; `afterMs`: how long before one a version has to be at rest.
+ */
+export function violationsOf(
+  versions: readonly Version[],
+  results: readonly number[],
+  idle: readonly number[],
+  afterMs: number,
+): string[] {
   const counts = new Map<number, number>();
   for (const number of results) counts.set(number, (counts.get(number) ?? 0) + 1);
   const found = versions.flatMap(({ number, path, wholeAt, endedAt }) => {
@@ -196,7 +201,7 @@ export function violationsOf(versions: readonly Version[], results: readonly num
     const name = `version ${number} (${path})`;
     if (wholeAt === null) return count === 0 ? [] : [`${name} was never whole and has a result`];
     if (count > 1) return [`${name} has ${count} results`];
-    const rested = endedAt === null || endedAt - wholeAt > RESTED_MS;
+    const rested = endedAt === null || idle.some((at) => wholeAt + afterMs < at && at < endedAt);
     return rested && count === 0 ? [`${name} has no result`] : [];
   });
   for (const number of counts.keys())

@@ -22,6 +22,8 @@ export interface WatchRunOptions {
 
 const SETTLE_MS = 500;
 const INTERVAL_MS = 2_000;
+/** After so long a file was seen, also where the machine is busy. */
+const SEEN_MS = INTERVAL_MS + SETTLE_MS + 10_000;
 const QUIET_MS = 300_000;
 const DAY_S = 86_400;
 
@@ -76,6 +78,16 @@ export async function runWatch(options: WatchRunOptions) {
     };
     const added = await call('/v1/watches', 'POST', watch);
     if (added.status !== 201) throw new Error(JSON.stringify(added.body));
+    const idle: number[] = [];
+    const looking = setInterval(() => {
+      const at = performance.now();
+      call('/v1/watches/drop').then(
+        ({ body }) => {
+          if (isIdle(body)) idle.push(at);
+        },
+        () => undefined,
+      );
+    }, 250).unref();
     let over = false;
     const dropped = dropping.run().then(() => (over = true));
     let killed = 0;
@@ -89,12 +101,13 @@ export async function runWatch(options: WatchRunOptions) {
       service = await start();
     }
     await dropped;
+    clearInterval(looking);
     clock?.set(0);
     const settled = await settle(call);
     const results = await resultsOf(call);
     const { body } = await call('/v1/watches/drop');
     return {
-      violations: [...settled, ...violationsOf(dropping.versions, results)],
+      violations: [...settled, ...violationsOf(dropping.versions, results, idle, SEEN_MS)],
       ...options,
       kills: killed,
       versions: dropping.versions.length,
@@ -102,6 +115,7 @@ export async function runWatch(options: WatchRunOptions) {
         ({ endedAt, wholeAt }) => endedAt === null && wholeAt !== null,
       ).length,
       results: results.length,
+      idleMoments: idle.length,
       acts: Object.fromEntries(dropping.counts),
       watch: { files: body.files, lastScan: body.last_scan, lag: body.lag_s },
       tookS: Math.round((performance.now() - began) / 1_000),
@@ -113,15 +127,19 @@ export async function runWatch(options: WatchRunOptions) {
   }
 }
 
+/** It sees its folders, and has nothing to do. */
+function isIdle(body: Call['body']): boolean {
+  const { waiting, pending } = body.files as { waiting: number; pending: number };
+  return body.last_scan !== null && body.state === 'active' && waiting === 0 && pending === 0;
+}
+
 /** Until the watch has nothing to do for several scans. */
 async function settle(call: (path: string) => Promise<Call>): Promise<string[]> {
   const end = performance.now() + QUIET_MS;
   let quiet = 0;
   while (quiet < 6) {
     const { body } = await call('/v1/watches/drop');
-    const { waiting, pending } = body.files as { waiting: number; pending: number };
-    const isScanned = body.last_scan !== null && body.state === 'active';
-    quiet = isScanned && waiting === 0 && pending === 0 ? quiet + 1 : 0;
+    quiet = isIdle(body) ? quiet + 1 : 0;
     if (performance.now() > end) return [`the watch did not come to rest: ${JSON.stringify(body)}`];
     await sleep(1_000);
   }

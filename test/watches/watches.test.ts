@@ -107,6 +107,21 @@ describe.each([
     await folder.expectResults(['in/changed.jpg', 'in/gone.jpg', 'in/new name.jpg']);
   });
 
+  test('a file that takes the place of one before its turn has its own result only', async () => {
+    await add();
+    folder.write('in/done.jpg');
+    await folder.expectResults(['in/done.jpg'], 0);
+    let read: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (read = resolve));
+    folder.detector.before = () => held;
+    folder.write('in/next.jpg');
+    await until('the job', async () => (await view()).counts.openJobs === 1, 5_000);
+    folder.rename('in/done.jpg', 'in/next.jpg');
+    read();
+    await folder.expectResults(['in/done.jpg']);
+    expect((await view()).counts).toMatchObject({ known: 1, succeeded: 1, failed: 0 });
+  });
+
   test('what lies there is left where the watch is told to, also in a path that is added', async () => {
     mkdirSync(folder.at('more'));
     for (const name of ['in/old.jpg', 'in/other.jpg', 'more/old.jpg']) folder.write(name);

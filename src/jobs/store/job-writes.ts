@@ -113,13 +113,13 @@ export class JobWrites {
   ): RecordOutcome | null {
     const row = this.#row(jobNumber);
     if (row?.status !== 'running' || row.lease !== lease) return null;
-    const stored = outcomes.filter(({ index, outcome }) =>
+    const settled = row.watch === null ? outcomes : this.#watched.settle(jobNumber, outcomes, at);
+    const stored = settled.filter(({ index, outcome }) =>
       this.#insertOutcome(jobNumber, index, outcome),
     );
     const facts = new ImageFacts(this.#statements, jobNumber);
     for (const outcome of stored) facts.add(outcome);
     facts.save();
-    if (row.watch !== null) this.#watched.settle(jobNumber, stored, at);
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;
     this.#statements.run(

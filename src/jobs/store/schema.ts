@@ -241,6 +241,8 @@ const MIGRATIONS = [
     version       TEXT NOT NULL,
     -- The image of a job that has no outcome yet.
     task          INTEGER,
+    -- 1: there were other files of this version, and this one was submitted all the same.
+    copied        INTEGER NOT NULL DEFAULT 0,
     missing_since REAL,
     PRIMARY KEY (watch, path, version)
   ) STRICT, WITHOUT ROWID;

@@ -3,7 +3,7 @@
  * it is submitted once. A file that changes before its turn is read as it is then: the write of the outcome puts that
  * version in place of the submitted one, so it is not submitted again, and the submitted one was never read.
  */
-import type { ErrorCode } from '../../api/errors.js';
+import { LatticeError, type ErrorCode } from '../../api/errors.js';
 import type { ImageOutcome } from '../job.js';
 import { taskId, type NewOutcome } from '../job-records.js';
 import {
@@ -21,6 +21,14 @@ import type { Statements } from './statements.js';
 
 /** No version was read: the file is submitted again when it rests at its path. */
 const NOT_READ: readonly ErrorCode[] = ['image_not_found', 'volume_unavailable', 'input_changed'];
+
+const HAS_RESULT = JSON.stringify({
+  status: 'error',
+  error: new LatticeError(
+    'input_changed',
+    'Before its turn the file was replaced by one that the watch had submitted by another name.',
+  ).toProblem(),
+} satisfies ImageOutcome);
 
 const OF_PATH = 'watch = ? AND path = ?';
 const ROW = `${OF_PATH} AND version = ?`;
@@ -75,8 +83,8 @@ export class WatchedFiles {
 
   /** For files that are due. */
   submitted(watch: number, jobNumber: number, files: readonly WatchedFile[]): void {
-    files.forEach(({ path, version }, index) => {
-      this.#add(watch, path, version, taskId(jobNumber, index));
+    files.forEach(({ path, version, isCopy }, index) => {
+      this.#add(watch, path, version, taskId(jobNumber, index), isCopy);
     });
     const sql = 'UPDATE watches SET submitted = submitted + ? WHERE number = ?';
     this.#statements.run(sql, files.length, watch);
@@ -118,21 +126,37 @@ export class WatchedFiles {
     for (const path of paths) this.#supersede(watch, path, '', at);
   }
 
-  /** The outcomes are stored in the same transaction. */
-  settle(jobNumber: number, outcomes: readonly NewOutcome[], at: number): void {
-    for (const { index, ok, outcome } of outcomes) {
-      const task = taskId(jobNumber, index);
-      const row = this.#statements.get(
-        `SELECT watch, ${COLUMNS} FROM watched_files WHERE task = ?`,
-        task,
-      ) as (FileRow & { watch: number }) | undefined;
-      if (row === undefined) continue;
-      const image = JSON.parse(outcome) as ImageOutcome;
-      const isRead = image.status === 'ok' || !NOT_READ.includes(image.error.code);
-      this.#statements.run('DELETE FROM watched_files WHERE task = ?', task);
-      if (isRead) this.leave(row.watch, [{ path: row.path, version: versionRead(image, row) }], at);
-      this.#count({ watch: row.watch, task, outcome: !isRead ? 'none' : ok ? 'ok' : 'failed' });
+  /** Gives the outcomes to store, in the same transaction: a version that has a result gets no other one. */
+  settle(jobNumber: number, outcomes: readonly NewOutcome[], at: number): NewOutcome[] {
+    return outcomes.map((each) => this.#settleOne(taskId(jobNumber, each.index), each, at));
+  }
+
+  #settleOne(task: number, given: NewOutcome, at: number): NewOutcome {
+    const row = this.#statements.get(
+      `SELECT watch, copied, ${COLUMNS} FROM watched_files WHERE task = ?`,
+      task,
+    ) as (FileRow & { watch: number; copied: number }) | undefined;
+    if (row === undefined) return given;
+    const { watch, path, copied } = row;
+    const image = JSON.parse(given.outcome) as ImageOutcome;
+    const version = versionRead(image, row);
+    const isRead = image.status === 'ok' || !NOT_READ.includes(image.error.code);
+    const isNew = copied === 1 || !this.#isElsewhere(watch, path, version);
+    this.#statements.run('DELETE FROM watched_files WHERE task = ?', task);
+    if (!isRead || !isNew) {
+      this.#count({ watch, task, outcome: 'none' });
+      return isRead ? { index: given.index, ok: false, outcome: HAS_RESULT } : given;
     }
+    this.leave(watch, [{ path, version }], at);
+    this.#count({ watch, task, outcome: given.ok ? 'ok' : 'failed' });
+    return given;
+  }
+
+  /** A file that was submitted by another name came to this one before its turn. */
+  #isElsewhere(watch: number, path: string, version: FileVersion): boolean {
+    if (inodeOf(version) === NO_INODE) return false;
+    const sql = 'SELECT 1 FROM watched_files WHERE watch = ? AND version = ? AND path <> ? LIMIT 1';
+    return this.#statements.get(sql, watch, version, path) !== undefined;
   }
 
   /** The job has ended without outcomes of its other images: they count as failed. */
@@ -156,14 +180,21 @@ export class WatchedFiles {
     return this.#statements.get(sql, watch, `${inode}-`, `${inode}.`) !== undefined;
   }
 
-  #add(watch: number, path: string, version: FileVersion, task: number | null): void {
+  #add(
+    watch: number,
+    path: string,
+    version: FileVersion,
+    task: number | null,
+    isCopy = false,
+  ): void {
     this.#statements.run(
-      `INSERT INTO watched_files (watch, path, version, task) VALUES (?, ?, ?, ?)
+      `INSERT INTO watched_files (watch, path, version, task, copied) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET missing_since = NULL, task = coalesce(task, excluded.task)`,
       watch,
       path,
       version,
       task,
+      isCopy ? 1 : 0,
     );
   }
 
