@@ -8,7 +8,7 @@ const LAYERS = [
   ['execution'],
   ['clusters', 'annotate'],
   ['jobs'],
-  ['webhooks'],
+  ['webhooks', 'watches'],
   ['http'],
   ['stream'],
   ['service'],

@@ -61,6 +61,9 @@ const ROWS = {
   upload_not_found: { status: 404, title: 'Upload not found', of: 'request' },
   upload_in_use: { status: 409, title: 'A job has the upload already', of: 'request' },
   uploads_full: { status: 507, title: 'No room for uploads', of: 'request' },
+  // Watches.
+  watch_not_found: { status: 404, title: 'Watch not found', of: 'request' },
+  watch_exists: { status: 409, title: 'There is a watch of this name', of: 'request' },
   // Image and model.
   image_not_found: { status: 422, title: 'Image not found', of: 'image', ofNode: true },
   path_not_allowed: {

@@ -1,17 +1,10 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { TOP_PRIORITY } from '../api/options.js';
 import { GROUPINGS, JOB_SORTS, JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
-import {
-  addLabelFlags,
-  addParameterFlags,
-  examples,
-  nameList,
-  numberThat,
-  wholeNumber,
-} from './command-options.js';
+import { addLabelFlags, examples, nameList, numberThat, wholeNumber } from './command-options.js';
 import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
+import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
 import type { EditFlags } from './job/changing.js';
@@ -92,28 +85,8 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
     .option(
       '--upload <path...>',
       'photos of this machine to send and run as the job: folders and files; they stay at the service as long as the job',
-    )
-    .addOption(
-      new Option('-t, --type <type>', 'what to look for')
-        .choices(JOB_TYPES)
-        .default('detect_vehicles'),
-    )
-    .option('-m, --model <name>', 'name of a model that the service has, with or without .pt');
-  addParameterFlags(submit, { withDefaults: false })
-    .option('--classes <names>', "classes of the model, comma-separated; '*' for all", nameList)
-    .addOption(
-      new Option('--vehicle-types <names>', 'the same for detect_vehicles jobs only')
-        .argParser(nameList)
-        .conflicts('classes'),
-    )
-    .option(
-      '-p, --priority <number>',
-      `0 to ${TOP_PRIORITY}, higher first`,
-      wholeNumber(0, TOP_PRIORITY),
-    )
-    .option('--callback-url <url>', 'webhook URL that receives the result')
-    .option('--metadata <json>', 'JSON object that is returned with the result', jsonObject);
-  addLabelFlags(submit)
+    );
+  addLabelFlags(addJobFlags(submit))
     .option('-w, --wait', 'show the progress until the job has ended')
     .option('--timeout <seconds>', 'stop waiting after this time; the job goes on', seconds)
     .action(async (paths: string[], flags: SubmitFlags) => {
@@ -141,6 +114,7 @@ function registerList(parent: Command, terminal: Terminal): void {
         'submitted: newest first; ended: last to end first; name: by title; with a minus the reverse',
       ).choices(JOB_SORTS),
     )
+    .option('--watch <name>', 'only jobs that this watch made')
     .option('-n, --limit <number>', 'most jobs to show', wholeNumber(1, 1_000_000), 20)
     .action(async (flags: ListFlags) => {
       const { listJobs } = await import('./job/showing.js');
@@ -278,15 +252,3 @@ function statuses(text: string): string[] {
 }
 
 const seconds = numberThat('a number of seconds above 0', (value) => value > 0);
-
-/** Gives the text. */
-function jsonObject(text: string): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It is no JSON: ${(error as Error).message}.`);
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
-  throw new InvalidArgumentError('It must be a JSON object.');
-}

@@ -32,6 +32,7 @@ async function createDocument(): Promise<object> {
     config: loadConfig({}, {}),
     version: packageVersion(),
     jobs: INERT,
+    watches: INERT,
     jobsHealth: () => Promise.resolve(null),
     detector: INERT,
     cluster: INERT,

@@ -15,6 +15,7 @@ import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import { registerServe } from './serve.js';
 import { printable, printableLines } from './output-text.js';
+import { registerWatch } from './watch.js';
 import { registerWebhook } from './webhook.js';
 import { packageVersion } from '../base/package.js';
 import {
@@ -30,6 +31,7 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerServe,
   registerDetect,
   registerJob,
+  registerWatch,
   registerWebhook,
   registerDoctor,
   registerBackup,

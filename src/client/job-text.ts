@@ -1,6 +1,9 @@
-import type { JobSubmit } from './records.js';
+import type { JobSubmit, WatchCreate } from './records.js';
 
-/** JSON for `submit`, with JSON text as the metadata: parsed, its numbers would lose digits. */
-export function jobText(job: Omit<JobSubmit, 'metadata'>, metadata: string | null): string {
+/** JSON for `submit` or `addWatch`, with JSON text as the metadata: parsed, its numbers would lose digits. */
+export function jobText(
+  job: Omit<JobSubmit, 'metadata'> | Omit<WatchCreate, 'metadata'>,
+  metadata: string | null,
+): string {
   return `${JSON.stringify(job).slice(0, -1)},"metadata":${metadata ?? 'null'}}`;
 }

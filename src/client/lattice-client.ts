@@ -39,6 +39,10 @@ import type {
   View,
   ViewList,
   ViewPut,
+  Watch,
+  WatchCreate,
+  WatchList,
+  WatchPatch,
   WebhookList,
 } from './records.js';
 import { UploadCalls, type PhotoFile, type SendOptions } from './upload-calls.js';
@@ -298,6 +302,38 @@ export class LatticeClient {
     await this.#blob(viewPath(name), options, 'DELETE');
   }
 
+  /** Watched folders, by name. */
+  async watches(options?: CallOptions): Promise<Watch[]> {
+    return (await this.#get<WatchList>('/v1/watches', options)).watches;
+  }
+
+  /** What a watch sees and has done; `watch_not_found` where there is none. */
+  watch(name: string, options?: CallOptions): Promise<Watch> {
+    return this.#get(watchPath(name), options);
+  }
+
+  /** Submits images that come into its folders from now on. `watch` may be JSON text. */
+  addWatch(watch: WatchCreate | string, options?: CallOptions): Promise<Watch> {
+    const call = { method: 'POST', path: '/v1/watches', body: watch, repeatable: false } as const;
+    return this.#call(call, options);
+  }
+
+  /** Changes the given fields; `{ paused: true }` pauses it. */
+  changeWatch(name: string, changes: WatchPatch, options?: CallOptions): Promise<Watch> {
+    const call = {
+      method: 'PATCH',
+      path: watchPath(name),
+      body: changes,
+      repeatable: true,
+    } as const;
+    return this.#call(call, options);
+  }
+
+  /** Its jobs go on. */
+  async deleteWatch(name: string, options?: CallOptions): Promise<void> {
+    await this.#blob(watchPath(name), options, 'DELETE');
+  }
+
   async models(options?: CallOptions): Promise<Model[]> {
     return (await this.#get<ModelList>('/v1/models', options)).models;
   }
@@ -372,6 +408,10 @@ export class LatticeClient {
     const longestMs = deadlineMs ?? this.#deadlineMs ?? CALL_MS;
     return this.#http.blob({ method, path, repeatable: method === 'GET' }, longestMs, signal);
   }
+}
+
+function watchPath(name: string): string {
+  return `/v1/watches/${encodeURIComponent(name)}`;
 }
 
 function viewPath(name: string): string {

@@ -56,6 +56,12 @@ export type {
   UploadedFileBody as UploadedFile,
   UploadPlanBody as UploadPlan,
 } from '../http/routes/uploads.js';
+export type {
+  WatchBody as Watch,
+  WatchCreateBody as WatchCreate,
+  WatchListBody as WatchList,
+  WatchPatchBody as WatchPatch,
+} from '../http/routes/watches.js';
 export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */

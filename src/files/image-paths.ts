@@ -134,7 +134,7 @@ export function placesOf(path: string, roots: readonly string[]): Place[] {
 }
 
 /** In the Unicode form of the request first. */
-function placesOfForms(path: string, roots: readonly string[]): Place[] {
+export function placesOfForms(path: string, roots: readonly string[]): Place[] {
   return unicodeForms(path).flatMap((form) => placesOf(form, roots));
 }
 
@@ -203,7 +203,7 @@ function silentVolume(relative: string, cause: unknown): LatticeError {
 
 async function list(listing: Omit<Listing, 'withinMs'>, pointer: string): Promise<FoundImages> {
   const { relative, isFolder } = listing;
-  if (!isFolder) refuseCostly(relative, pointer);
+  if (!isFolder) refuseCostlyGlob(relative, pointer);
   try {
     const query = { ...listing, withinMs: LISTING_MS };
     return await lister.ask('findImages', query, LISTING_MS + GRACE_MS);
@@ -214,7 +214,8 @@ async function list(listing: Omit<Listing, 'withinMs'>, pointer: string): Promis
   }
 }
 
-function refuseCostly(pattern: string, pointer: string): void {
+/** Throws `validation_failed` for a pattern whose matching may take long. */
+export function refuseCostlyGlob(pattern: string, pointer: string): void {
   const stars = (text: string) => text.replaceAll('**', '*').split('*').length - 1;
   const costly =
     stars(pattern) > MAX_STARS.inPattern ||

@@ -8,6 +8,7 @@ import type { LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
+import type { Watches } from '../watches/watches.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './access/api-keys.js';
 import type { Logger } from '../base/logger-port.js';
@@ -41,6 +42,7 @@ export interface AppDeps {
   /** Version of the service, shown in `/openapi.json`. */
   version: string;
   jobs: JobService;
+  watches: Pick<Watches, 'list' | 'get' | 'add' | 'change' | 'remove'>;
   /** Why jobs cannot be stored at the moment; null when they can. */
   jobsHealth(): Promise<LatticeError | null>;
   detector: Detector;

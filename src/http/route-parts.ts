@@ -1,7 +1,7 @@
 /** What the routes are made of: the dependencies of the app, and what several routes share. */
 import type { AppDeps } from './app-deps.js';
 import type { BrowserAccess } from './access/browser-access.js';
-import type { ReadSubmission } from './routes/jobs/read-submission.js';
+import type { ReadSettings, ReadSubmission } from './routes/jobs/read-submission.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import type { HideFolders } from './answer/problem.js';
 import type { Uploads } from './request/uploads.js';
@@ -12,6 +12,7 @@ export interface RouteParts extends AppDeps {
   uploads: Uploads;
   catalogue: ModelCatalogue;
   readSubmission: ReadSubmission;
+  readSettings: ReadSettings;
   /** The OpenAPI document; complete once all routes are added. */
   openApi: () => object;
 }

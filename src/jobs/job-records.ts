@@ -2,6 +2,7 @@
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { ReuseKeys } from './reuse-key.js';
 import type { Idempotency, Job, JobSpec, RetriedImages } from './job.js';
+import type { WatchedFile } from './watched.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
 export const MAX_IMAGES = 2 ** 20;
@@ -37,6 +38,13 @@ export interface Submission {
 
 export interface NewJob extends Submission {
   spec: JobSpec;
+}
+
+/** A job of files that a watch has found. */
+export interface NewWatchedJob extends Submission {
+  /** Number of the watch. */
+  watch: number;
+  files: readonly WatchedFile[];
 }
 
 /** A job that this process has started. */
@@ -190,4 +198,6 @@ export interface SweepLimits {
   jobsBefore: number;
   eventsBefore: number;
   keysBefore: number;
+  /** On the time since when files of watches are missing; without it none goes. */
+  filesBefore?: number;
 }

@@ -40,6 +40,7 @@ import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
 import type { Uploads } from './uploads.js';
 import type { Views } from './views.js';
+import type { WatchedFile } from './watched.js';
 
 export interface ServiceParts {
   store: JobStore;
@@ -95,6 +96,11 @@ export class JobService {
   ): Promise<Submitted> {
     const { store } = this.#parts;
     return this.#take(idempotency, (how) => store.retry({ ...how, retryOf, keyId, images }));
+  }
+
+  /** Submits files that a watch has found; the ledger of the watch has them as soon as the job is on disk. */
+  submitFiles(watch: number, files: readonly WatchedFile[]): Promise<Submitted> {
+    return this.#take(undefined, (how) => this.#parts.store.submitFiles({ ...how, watch, files }));
   }
 
   async #take(

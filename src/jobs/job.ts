@@ -4,6 +4,7 @@ import type { JobEventName } from '../api/events.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
+import type { FileRead } from '../api/file-read.js';
 import type { ProcessedImage, RegionCounts } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
@@ -46,6 +47,9 @@ export interface TypedPaths {
   count: number;
 }
 
+/** What does not depend on the images. */
+export type SharedSettings = Omit<JobSettings, 'typed' | 'upload' | 'leftOut'>;
+
 export interface JobSpec extends JobSettings {
   /** Folders and globs expanded. */
   imagePaths: string[];
@@ -64,6 +68,8 @@ export interface Job {
   reusedImages: number;
   /** The job whose failed images this one runs again. */
   retryOf: string | null;
+  /** The name of the watch that made it. */
+  watch: string | null;
   /** Unix seconds, fractional. */
   submittedAt: number;
   startedAt: number | null;
@@ -112,7 +118,12 @@ export type ImageOutcome =
       /** The image whose result this is: it ran, and this one did not. */
       reusedFrom?: { jobId: string; index: number };
     })
-  | { status: 'error'; error: Problem };
+  | {
+      status: 'error';
+      error: Problem;
+      /** Where it was read. */
+      file?: FileRead | undefined;
+    };
 
 export interface ImageEntry {
   index: number;
@@ -133,6 +144,8 @@ export interface JobEvent {
   failedImages: number;
   reusedImages: number;
   keyId: string | null;
+  /** The name of the watch that made the job. */
+  watch?: string | null;
   error?: Problem;
   /** With the end of a job. */
   counts?: JobCounted;
@@ -154,6 +167,8 @@ export interface JobFilter {
   tag?: string | undefined;
   /** Words that the name, the typed paths, the tags, the notes or the title of the metadata have, in any letter case. */
   words?: readonly string[] | undefined;
+  /** The name of a watch. */
+  watch?: string | undefined;
   keyId?: string | null;
 }
 

@@ -18,6 +18,7 @@ import { JobService } from './job-service.js';
 import { Uploads } from './uploads.js';
 import { Views } from './views.js';
 import { UploadedFiles, type UploadLimits } from '../files/uploads/uploaded-files.js';
+import type { WatchLedger } from './watch-ledger.js';
 
 export { openJobStore } from './store/job-store.js';
 
@@ -64,6 +65,8 @@ export interface JobsOptions {
 export interface Jobs {
   service: JobService;
   webhooks: WebhookQueue;
+  /** What watches keep. */
+  ledger: WatchLedger;
   /** Accepts no job, starts no image, waits for running ones until `deadlineMs`. Idempotent; never rejects. */
   drain(deadlineMs: number): Promise<void>;
   /** Drains, then closes the store. Idempotent; never rejects. */
@@ -171,6 +174,7 @@ function assemble(
   return {
     service,
     webhooks: store.webhooks,
+    ledger: store,
     drain,
     stop: async (deadlineMs) => {
       await drain(deadlineMs);

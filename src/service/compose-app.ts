@@ -9,7 +9,7 @@ import { createHttpApp } from '../http/http-app.js';
 import { detectRoutes } from '../http/routes/detect.js';
 import { drawnRoutes } from '../http/routes/jobs/drawn.js';
 import { jobImageRoutes } from '../http/routes/jobs/images.js';
-import { createReadSubmission } from '../http/routes/jobs/read-submission.js';
+import { createReadSettings, createReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../http/model-catalogue.js';
 import { openApiDocument } from '../http/openapi-document.js';
 import { createHideFolders } from '../http/answer/problem.js';
@@ -32,6 +32,7 @@ import { settingRoutes } from '../http/routes/settings.js';
 import { isUploadedFile, uploadRoutes } from '../http/routes/uploads.js';
 import { uiRoutes } from '../http/routes/ui.js';
 import { viewRoutes } from '../http/routes/views.js';
+import { watchRoutes } from '../http/routes/watches.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
 import { Uploads } from '../http/request/uploads.js';
 import { EventStream } from '../stream/event-stream.js';
@@ -62,6 +63,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   countRoutes,
   changeRoutes,
   webhookRoutes,
+  watchRoutes,
   viewRoutes,
   modelRoutes,
   clusterRoutes,
@@ -79,11 +81,21 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const access = new BrowserAccess(config);
   const catalogue = new ModelCatalogue(deps.detector);
   const uploads = new Uploads(config, access);
-  const readSubmission = createReadSubmission(deps, catalogue);
+  const readSettings = createReadSettings(deps, catalogue);
+  const readSubmission = createReadSubmission(deps, readSettings);
   const stream = new EventStream(deps, readSubmission, hide);
   const app = createHttpApp(deps, access, hide);
   const openApi = (): object => openApiDocument(app, deps.version);
-  const parts = { ...deps, access, hide, uploads, catalogue, readSubmission, openApi };
+  const parts = {
+    ...deps,
+    access,
+    hide,
+    uploads,
+    catalogue,
+    readSettings,
+    readSubmission,
+    openApi,
+  };
   const route = createAddRoute(app);
   for (const addRoutes of ROUTES) addRoutes(route, parts);
   if (config.compat === 'deepstack') deepStackRoutes(route, parts);

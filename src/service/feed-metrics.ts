@@ -4,11 +4,14 @@ import { countByState, gpusOf } from '../execution/worker-stats.js';
 import { readinessFault } from '../http/routes/health.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Jobs } from '../jobs/open-jobs.js';
+import { waitingFiles } from '../watches/watch-run.js';
+import type { Watches } from '../watches/watches.js';
 import type { Metrics } from './metrics.js';
 
 export interface MetricFeeds {
   cluster: Cluster;
   jobs: Jobs;
+  watches: Pick<Watches, 'sights'>;
   /** True once the service has begun to stop. */
   draining: () => boolean;
   /** Of all drawn copies; null: not known yet. */
@@ -17,7 +20,7 @@ export interface MetricFeeds {
 
 export function feedMetrics(
   metrics: Metrics,
-  { cluster, jobs, draining, drawnBytes }: MetricFeeds,
+  { cluster, jobs, watches, draining, drawnBytes }: MetricFeeds,
 ): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
@@ -36,6 +39,18 @@ export function feedMetrics(
     drawnBytes: () => drawnBytes() ?? [],
     keptJobs: () => jobs.service.keptJobs(),
     removedJobs: () => ({ ...jobs.storeFigures().removed }),
+    watchesWaiting: () =>
+      watches.sights().map(({ name, sight }) => ({
+        labels: { watch: name },
+        value: waitingFiles(sight),
+      })),
+    watchesSkipped: () =>
+      watches.sights().flatMap(({ name, sight }) =>
+        Object.entries(sight.report?.skipped ?? {}).map(([reason, value]) => ({
+          labels: { watch: name, reason },
+          value,
+        })),
+      ),
     statistics: () => detector.stats(),
     workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
     workerEvents: () => ({ ...detector.events }),

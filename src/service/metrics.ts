@@ -15,6 +15,8 @@ const STAGE_BUCKETS = [
 ];
 /** From one small picture to a folder of a million. */
 const JOB_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
+/** From the shortest settle time to a night without a schedule. */
+const LAG_BUCKETS = [0.25, 0.5, 1, 1.25, 1.5, 2, 3, 5, 10, 30, 60, 300, 900, 3_600, 43_200];
 const LAG_RESOLUTION_MS = 10;
 
 export class Metrics implements HttpMetrics {
@@ -65,6 +67,14 @@ export class Metrics implements HttpMetrics {
     buckets: JOB_BUCKETS,
     registers: [this.registry],
   });
+  /** Names of watches are few. */
+  private readonly watchLag = new Histogram({
+    name: 'lattice_watch_lag_seconds',
+    help: 'Time from the arrival of a file in a watched folder to its result, by watch.',
+    labelNames: ['watch'],
+    buckets: LAG_BUCKETS,
+    registers: [this.registry],
+  });
   private readonly jobsEnded = new Counter({
     name: 'lattice_jobs_ended_total',
     help: 'Jobs that ended, by status: completed, failed (cancelled ones are among them).',
@@ -110,6 +120,10 @@ export class Metrics implements HttpMetrics {
 
   observeRequest({ method, route, status, seconds }: HttpObservation): void {
     this.requests.observe({ method, route, status: String(status) }, seconds);
+  }
+
+  observeWatchLag(watch: string, seconds: number): void {
+    this.watchLag.observe({ watch }, seconds);
   }
 
   setStreamClients(count: number): void {

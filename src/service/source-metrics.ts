@@ -58,6 +58,14 @@ const FIGURES = {
     kind: 'counter',
     label: 'reason',
   },
+  watchesWaiting: {
+    name: 'lattice_watch_waiting',
+    help: 'Files that watches have seen and not yet submitted, by watch.',
+  },
+  watchesSkipped: {
+    name: 'lattice_watch_skipped',
+    help: 'Files that watches do not take, by watch and reason: empty, no permission, or the ending of a format that is not read.',
+  },
   workers: { name: 'lattice_workers', help: 'Workers by state.', label: 'state' },
   workerEvents: {
     name: 'lattice_worker_events_total',

@@ -16,6 +16,7 @@ import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
 import { ConfigError, isLoopback, type Config } from '../settings/config.js';
 import { makeDataFolder, warnOfModelsFolder } from '../settings/setting-folders.js';
 import { WebhookWorker } from '../webhooks/webhook-worker.js';
+import { Watches } from '../watches/watches.js';
 import { composeApp } from './compose-app.js';
 import { pruneDrawnCopies } from './drawn-copies.js';
 import { feedMetrics } from './feed-metrics.js';
@@ -91,9 +92,20 @@ export async function startService(
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));
+  const watches = await Watches.open({
+    ledger: jobs.ledger,
+    jobs: jobs.service,
+    imageRoots: config.imageRoots,
+    logger,
+    notices: config.watchNotices,
+    onLag: (watch, seconds) => {
+      metrics.observeWatchLag(watch, seconds);
+    },
+  });
+  releases.addDrain('watches', () => watches.stop());
   const draining = () => stopping.aborted;
   const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
-  feedMetrics(metrics, { cluster, jobs, draining, drawnBytes: () => copies.bytes() });
+  feedMetrics(metrics, { cluster, jobs, watches, draining, drawnBytes: () => copies.bytes() });
   releases.add('metrics', () => {
     metrics.close();
   });
@@ -108,6 +120,7 @@ export async function startService(
     config,
     version,
     jobs: jobs.service,
+    watches,
     jobsHealth: () => jobs.health(),
     detector,
     cluster: clusterStatus,

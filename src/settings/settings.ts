@@ -341,6 +341,12 @@ export const settings = {
       'seconds for which images of a job wait for a volume that does not answer; then they fail',
     )
     .register(uses, { shown: true }),
+  watchNotices: yesOrNo
+    .default(true)
+    .describe(
+      'ask the system to tell of changes in watched folders (inotify); scans find them in any case',
+    )
+    .register(uses, { shown: true }),
   resultTtlHours: z.coerce
     .number()
     .positive()

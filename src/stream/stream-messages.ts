@@ -48,6 +48,8 @@ export interface EventMessage {
   failed_images: number;
   /** Images that took over a stored result so far. */
   reused_images: number;
+  /** The name of the watch that made the job. */
+  watch?: string | undefined;
   error?: Problem | undefined;
   /** Boxes of a job that has ended, by class; absent in events that an older release stored. */
   class_counts?: Record<string, number> | undefined;
@@ -89,6 +91,7 @@ export function eventMessage(
     progress: event.progress,
     failed_images: event.failedImages,
     reused_images: event.reusedImages,
+    watch: event.watch ?? undefined,
     error: event.error && hideInProblem(event.error, hide),
     class_counts: event.counts?.classCounts,
     region_counts: event.counts?.regionCounts,

@@ -23,6 +23,8 @@ test('gauges are read when asked for', async () => {
     jobImages: () => Promise.resolve(4_400),
     oldestJobSeconds: () => Promise.resolve(90.5),
     webhooksWaiting: () => Promise.resolve(2),
+    watchesWaiting: () => [{ labels: { watch: 'gate' }, value: 5 }],
+    watchesSkipped: () => [],
     statistics: () => ({
       ...new FakeDetector().stats(),
       queuedAsync: 12,
@@ -45,6 +47,7 @@ test('gauges are read when asked for', async () => {
   pending = 0;
   expect(await value('lattice_jobs{status="pending"}')).toBe(0);
   expect(await value('lattice_job_images')).toBe(4_400);
+  expect(await value('lattice_watch_waiting{watch="gate"}')).toBe(5);
   expect(await value('lattice_oldest_job_seconds')).toBe(90.5);
   expect(await value('lattice_webhooks_waiting')).toBe(2);
   expect(await value('lattice_queue_images{class="async"}')).toBe(12);

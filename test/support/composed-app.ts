@@ -5,6 +5,7 @@ import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
 import type { HttpObservation } from '../../src/http/app-deps.js';
+import { watchNotFound } from '../../src/jobs/watched.js';
 import { HeldJobs } from './held-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';
 
@@ -47,6 +48,13 @@ export function compose(
     config: { ...loadConfig({}, {}), imageRoots: [ROOT, tmpdir()], ...config },
     version: '1.2.3',
     jobs: jobs.service,
+    watches: {
+      list: () => Promise.resolve([]),
+      get: (name) => Promise.reject(watchNotFound(name)),
+      add: (name) => Promise.reject(watchNotFound(name)),
+      change: (name) => Promise.reject(watchNotFound(name)),
+      remove: (name) => Promise.reject(watchNotFound(name)),
+    },
     jobsHealth: () => Promise.resolve(null),
     detector,
     cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),

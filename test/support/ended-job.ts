@@ -13,6 +13,7 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     failedImages: 0,
     reusedImages: 0,
     retryOf: null,
+    watch: null,
     submittedAt: 1.25,
     startedAt: 2.5,
     completedAt: 4.75,

@@ -8,6 +8,8 @@ export const idleSources = (): MetricSources => ({
   jobImages: () => Promise.resolve(0),
   oldestJobSeconds: () => Promise.resolve(0),
   webhooksWaiting: () => Promise.resolve(0),
+  watchesWaiting: () => [],
+  watchesSkipped: () => [],
   statistics: () => new FakeDetector().stats(),
   storeBytes: () => ({ used: 0, file: 0 }),
   storeFull: () => false,

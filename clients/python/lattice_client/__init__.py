@@ -15,7 +15,7 @@ from .errors import (
     UnexpectedAnswerError,
     UnreachableError,
 )
-from .options import DetectOptions, JobFilter, JobLabels, JobOptions, Region
+from .options import DetectOptions, JobFilter, JobLabels, JobOptions, Region, WatchOptions
 from .picture import Picture
 from .records import (
     Detection,
@@ -28,6 +28,7 @@ from .records import (
     Model,
     Problem,
     View,
+    Watch,
     to_pandas,
     to_supervision,
 )
@@ -61,6 +62,8 @@ __all__ = [
     "UnexpectedAnswerError",
     "UnreachableError",
     "View",
+    "Watch",
+    "WatchOptions",
     "colour_of",
     "draw",
     "to_pandas",

@@ -15,7 +15,7 @@ from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .picture import Picture
 from .progress import Progress
-from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View
+from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View, Watch
 from .tls import verification
 
 if TYPE_CHECKING:
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import ChangesQuery, DetectOptions, JobFilter, JobLabels, JobOptions, Region
+    from .options import (
+        ChangesQuery,
+        DetectOptions,
+        JobFilter,
+        JobLabels,
+        JobOptions,
+        Region,
+        WatchChanges,
+        WatchOptions,
+    )
 
 T = TypeVar("T")
 
@@ -123,6 +132,23 @@ class AsyncLattice:
 
     async def delete_view(self, name: str) -> None:
         await self._run(self._core.delete_view(name))
+
+    async def watches(self) -> list[Watch]:
+        return await self._run(self._core.watches())
+
+    async def watch(self, name: str) -> Watch:
+        return await self._run(self._core.watch(name))
+
+    async def add_watch(
+        self, name: str, paths: Iterable[str], **options: Unpack[WatchOptions]
+    ) -> Watch:
+        return await self._run(self._core.add_watch(name, paths, options))
+
+    async def change_watch(self, name: str, **changes: Unpack[WatchChanges]) -> Watch:
+        return await self._run(self._core.change_watch(name, changes))
+
+    async def delete_watch(self, name: str) -> None:
+        await self._run(self._core.delete_watch(name))
 
     async def models(self) -> list[Model]:
         return await self._run(self._core.models())

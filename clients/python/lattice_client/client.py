@@ -14,7 +14,7 @@ from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .picture import Picture
 from .progress import Progress
-from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View
+from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View, Watch
 from .tls import verification
 
 if TYPE_CHECKING:
@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import ChangesQuery, DetectOptions, JobFilter, JobLabels, JobOptions, Region
+    from .options import (
+        ChangesQuery,
+        DetectOptions,
+        JobFilter,
+        JobLabels,
+        JobOptions,
+        Region,
+        WatchChanges,
+        WatchOptions,
+    )
 
 T = TypeVar("T")
 
@@ -156,6 +165,26 @@ class Lattice:
     def delete_view(self, name: str) -> None:
         """Results that used it stay as they are. `ServiceError` with code view_not_found where there is none."""
         self._run(self._core.delete_view(name))
+
+    def watches(self) -> list[Watch]:
+        """The watched folders, by name."""
+        return self._run(self._core.watches())
+
+    def watch(self, name: str) -> Watch:
+        """What it sees and has done. `ServiceError` with code watch_not_found where there is none."""
+        return self._run(self._core.watch(name))
+
+    def add_watch(self, name: str, paths: Iterable[str], **options: Unpack[WatchOptions]) -> Watch:
+        """Images that come into the folders are submitted from now on, as jobs that name the watch."""
+        return self._run(self._core.add_watch(name, paths, options))
+
+    def change_watch(self, name: str, **changes: Unpack[WatchChanges]) -> Watch:
+        """Changes what is given: `change_watch("gate", paused=True)`."""
+        return self._run(self._core.change_watch(name, changes))
+
+    def delete_watch(self, name: str) -> None:
+        """Its jobs go on."""
+        self._run(self._core.delete_watch(name))
 
     def models(self) -> list[Model]:
         return self._run(self._core.models())

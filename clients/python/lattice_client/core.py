@@ -17,7 +17,16 @@ from .errors import PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
 from .picture import Picture, read_picture
 from .progress import Progress, shown
-from .records import ImageResult, JobAccepted, JobFailedError, JobResult, JobStatus, Model, View
+from .records import (
+    ImageResult,
+    JobAccepted,
+    JobFailedError,
+    JobResult,
+    JobStatus,
+    Model,
+    View,
+    Watch,
+)
 from .watching import watch
 
 if TYPE_CHECKING:
@@ -177,6 +186,27 @@ class Core:
     def delete_view(self, name: str) -> Flow[None]:
         yield from self._call(Call("DELETE", _view(name), repeatable=False), None)
 
+    def watches(self) -> Flow[list[Watch]]:
+        answer = yield from self._json(Call("GET", "/v1/watches"), None)
+        return [Watch.read(raw) for raw in answer["watches"]]
+
+    def watch(self, name: str) -> Flow[Watch]:
+        return Watch.read((yield from self._json(Call("GET", _watch(name)), None)))
+
+    def add_watch(
+        self, name: str, paths: Iterable[str], options: Mapping[str, Any]
+    ) -> Flow[Watch]:
+        body = {"name": name, "paths": list(paths), "job_type": "detect_vehicles", **options}
+        call = Call("POST", "/v1/watches", json=body, repeatable=False)
+        return Watch.read((yield from self._json(call, None)))
+
+    def change_watch(self, name: str, changes: Mapping[str, Any]) -> Flow[Watch]:
+        call = Call("PATCH", _watch(name), json=dict(changes))
+        return Watch.read((yield from self._json(call, None)))
+
+    def delete_watch(self, name: str) -> Flow[None]:
+        yield from self._call(Call("DELETE", _watch(name), repeatable=False), None)
+
     def models(self) -> Flow[list[Model]]:
         answer = yield from self._json(Call("GET", "/v1/models"), None)
         return [Model.read(raw) for raw in answer["models"]]
@@ -229,6 +259,10 @@ def _id(job: JobRef) -> str:
 
 def _path(job: JobRef) -> str:
     return f"/v1/jobs/{quote(_id(job), safe='')}"
+
+
+def _watch(name: str) -> str:
+    return f"/v1/watches/{quote(name, safe='')}"
 
 
 def _view(name: str) -> str:

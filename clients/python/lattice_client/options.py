@@ -84,10 +84,35 @@ class JobOptions(ImageOptions, JobLabels, total=False):
     metadata: Mapping[str, Any]
 
 
+class WatchBatch(TypedDict, total=False):
+    max_images: int
+    #: Seconds for which the first file waits for others.
+    max_wait_s: float
+
+
+class WatchOptions(JobOptions, total=False):
+    #: How long size and time of a file rest before it counts.
+    settle_ms: int
+    #: Between two scans.
+    interval_ms: int
+    #: `[{"from": "06:00", "to": "20:00", "days": ["mon"]}]`; None: always
+    schedule: Sequence[Mapping[str, Any]] | None
+    batch: WatchBatch
+    #: What becomes of files that lie there when the watch begins.
+    existing: Literal["take", "leave"]
+    paused: bool
+
+
+class WatchChanges(WatchOptions, total=False):
+    paths: Sequence[str]
+
+
 class JobFilter(TypedDict, total=False):
     #: One or more of pending, running, completed and failed.
     status: str | Sequence[str]
     job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
+    #: Name of the watch that made the jobs.
+    watch: str
     #: Unix time in seconds
     submitted_after: float
     #: Unix time in seconds

@@ -381,6 +381,37 @@ class View:
 
 
 @dataclass(frozen=True)
+class Watch:
+    """Folders whose new files the service submits as they come."""
+
+    name: str
+    #: active, listing, paused, scheduled or away
+    state: str
+    #: What could not be read, or why nothing is submitted; None where all is well.
+    reason: str | None
+    paths: tuple[str, ...]
+    paused: bool
+    #: known, waiting, pending, submitted, succeeded and failed; `skipped` by reason.
+    files: Mapping[str, Any]
+    #: p50 and p99 of the seconds from arrival to result; None before the first.
+    lag_s: Mapping[str, float] | None
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> Watch:
+        return cls(
+            name=raw["name"],
+            state=raw["state"],
+            reason=raw["reason"],
+            paths=tuple(raw["paths"]),
+            paused=raw["paused"],
+            files=raw["files"],
+            lag_s=raw["lag_s"],
+            raw=raw,
+        )
+
+
+@dataclass(frozen=True)
 class Model:
     name: str
     state: str

@@ -81,6 +81,7 @@ function statusRows(job: JobStatus): string[][] {
     ...(job.tags.length === 0 ? [] : [['tags', job.tags.join(', ')]]),
     ...(job.notes === null ? [] : [['notes', job.notes]]),
     ...(job.completed_at === null ? [] : [['kept until', keptText(job)]]),
+    ...(job.watch === null ? [] : [['watch', job.watch]]),
     ...(job.retry_of === null ? [] : [['retry of', job.retry_of]]),
     ...(job.error === null ? [] : [['error', problemText(job.error)]]),
     ...(job.webhooks ?? []).map(({ state, attempts, last_error: error }) => [
@@ -119,6 +120,7 @@ export interface ListFlags extends AccessFlags {
   search?: string;
   tag?: string;
   sort?: JobFilter['sort'];
+  watch?: string;
   limit: number;
 }
 
@@ -143,6 +145,7 @@ export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<vo
   if (flags.search !== undefined) filter.q = flags.search;
   if (flags.tag !== undefined) filter.tag = flags.tag;
   if (flags.sort !== undefined) filter.sort = flags.sort;
+  if (flags.watch !== undefined) filter.watch = flags.watch;
   const jobs: JobStatus[] = [];
   for await (const job of openClient(flags).list(filter)) {
     if (jobs.push(job) === flags.limit) break;
@@ -260,7 +263,7 @@ function problemText({ detail, code }: Pick<Problem, 'detail' | 'code'>): string
 }
 
 /** Universal time, to the second. */
-function timeText(unixSeconds: number | null): string {
+export function timeText(unixSeconds: number | null): string {
   if (unixSeconds === null) return '-';
   return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -1,19 +1,17 @@
 /** Submits a job, and follows a job to its end or the events of all jobs. */
-import { viewParameters, type DetectionParameters } from '../../api/options.js';
 import type {
   EventGap,
   JobEvent,
   JobProgress,
-  JobSubmit,
   LatticeClient,
   ServiceError,
 } from '../../client/lattice-client.js';
 import { jobText } from '../../client/job-text.js';
-import { withSuffix } from '../../models/model-folder.js';
 import { givenLabels, type LabelFlags } from '../command-options.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
+import { settingsOf, type JobFlags } from './job-flags.js';
 import { openClient, watchCommand, type AccessFlags } from './open-client.js';
 import { submitPhotos } from './sending.js';
 import { exitCodeOfJob, failedImageLines, imagesText, leftOutLines, summaryOf } from './showing.js';
@@ -136,15 +134,7 @@ class JobLine {
   }
 }
 
-export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters>, LabelFlags {
-  type: JobSubmit['job_type'];
-  model?: string;
-  classes?: string[];
-  vehicleTypes?: string[];
-  priority?: number;
-  callbackUrl?: string;
-  /** JSON of an object. */
-  metadata?: string;
+export interface SubmitFlags extends AccessFlags, JobFlags, LabelFlags {
   /** Folders and files of this machine. */
   upload?: string[];
   wait?: boolean;
@@ -184,18 +174,8 @@ export async function submitJob(
 
 /** As JSON. */
 function jobOf(paths: string[], flags: SubmitFlags, upload?: string): string {
-  const { type, model, classes, vehicleTypes, metadata, ...more } = flags;
-  const job: Omit<JobSubmit, 'metadata'> = {
-    job_type: type,
-    image_paths: paths,
-    upload,
-    model_name: model === undefined ? model : withSuffix(model),
-    ...viewParameters(flags),
-    classes,
-    vehicle_types: vehicleTypes,
-    priority: more.priority,
-    callback_url: more.callbackUrl,
-    ...givenLabels(flags),
-  };
-  return jobText(job, metadata ?? null);
+  return jobText(
+    { ...settingsOf(flags), ...givenLabels(flags), image_paths: paths, upload },
+    flags.metadata ?? null,
+  );
 }

@@ -42,10 +42,17 @@ export function beneathFolder(folder: string | Buffer, name: Buffer): Buffer {
 
 type Done = (error: NodeJS.ErrnoException | null, entries?: Dirent[]) => void;
 
+/** A folder that a search has read, by its absolute path. */
+export type OnFolder = (path: string, error: NodeJS.ErrnoException | null) => void;
+
 /** For a search that gives all names as text and leaves out folders of these names. */
-export function searching(leftOut: ReadonlySet<string>): NonNullable<GlobOptions['fs']> {
+export function searching(
+  leftOut: ReadonlySet<string>,
+  onFolder: OnFolder = () => undefined,
+): NonNullable<GlobOptions['fs']> {
   const list = (path: string, _options: unknown, done: Done) => {
     const wanted: Done = (error, entries) => {
+      onFolder(path, error);
       done(
         error,
         entries?.filter((entry) => !(leftOut.has(entry.name) && entry.isDirectory())),

@@ -2,7 +2,7 @@
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
-import { pathOnDisk, searching } from './byte-names.js';
+import { pathOnDisk, searching, type OnFolder } from './byte-names.js';
 import { chooseImages, notEntered, PICTURES, toPattern, type LeftOut } from './image-names.js';
 
 export const GLOB_MAGIC = /[*?[\]{}]/;
@@ -29,7 +29,7 @@ export interface FoundImages {
 }
 
 /** Symbolic links are not followed. Rejects when the time has passed. */
-export async function findImages(listing: Listing): Promise<FoundImages> {
+export async function findImages(listing: Listing, onFolder?: OnFolder): Promise<FoundImages> {
   const { root, relative, isFolder, cap, withinMs } = listing;
   const start = isFolder ? relative : literalPrefix(relative);
   // The walk itself follows no link, but its starting folder could have been reached through one.
@@ -40,7 +40,7 @@ export async function findImages(listing: Listing): Promise<FoundImages> {
     followSymbolicLinks: false,
     expandDirectories: false,
     extglob: false,
-    fs: searching(notEntered(isFolder ? '' : relative)),
+    fs: searching(notEntered(isFolder ? '' : relative), onFolder),
     caseSensitiveMatch: !isFolder,
     signal: AbortSignal.timeout(withinMs),
   });
@@ -53,7 +53,7 @@ export async function findImages(listing: Listing): Promise<FoundImages> {
 }
 
 /** The components before the first wildcard. */
-function literalPrefix(pattern: string): string {
+export function literalPrefix(pattern: string): string {
   const components = pattern.split('/');
   const first = components.findIndex((component) => GLOB_MAGIC.test(component));
   return components.slice(0, Math.max(first, 0)).join('/') || '.';

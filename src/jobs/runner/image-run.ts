@@ -103,7 +103,8 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
       if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
         return { kind: 'late' };
-      const outcome = { status: 'error' as const, error: error.toProblem() };
+      const { file } = error;
+      const outcome = { status: 'error' as const, error: error.toProblem(), file };
       const { workerId } = runner.detector;
       const waits = error.code === 'volume_unavailable';
       const triedOften = attempt === RETRIES;

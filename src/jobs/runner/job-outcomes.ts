@@ -33,6 +33,7 @@ export class JobOutcomes {
   readonly #parts: OutcomeParts;
   #lease = 0;
   #keyId: string | null = null;
+  #watch: string | null = null;
   #finishedImages = 0;
   #failedImages = 0;
   #reusedImages = 0;
@@ -57,6 +58,7 @@ export class JobOutcomes {
   begin({ job, lease }: StartedJob): void {
     this.#lease = lease;
     this.#keyId = job.spec.keyId;
+    this.#watch = job.watch;
     this.#finishedImages = job.finishedImages;
     this.#failedImages = job.failedImages;
     this.#reusedImages = job.reusedImages;
@@ -166,6 +168,7 @@ export class JobOutcomes {
       failedImages: this.#failedImages,
       reusedImages: this.#reusedImages,
       keyId: this.#keyId,
+      watch: this.#watch,
     });
   }
 }

@@ -1,5 +1,6 @@
 /** Many operations, one sync: runs a group of writes in one transaction. */
 import type { JobEvent } from '../job.js';
+import type { FileDone } from '../watched.js';
 import type { Database } from './data-folder.js';
 import {
   isFull,
@@ -23,6 +24,8 @@ export interface GroupResult {
   /** Events that the group stored, by `seq`. */
   events: JobEvent[];
   webhooksAdded: number;
+  /** Files of watches that got their results. */
+  filesDone: FileDone[];
   /** Null when the group is on disk. */
   failure: string | null;
   /** No later write of this process succeeds. */
@@ -33,10 +36,12 @@ export interface GroupResult {
 export class CommitNotes {
   events: JobEvent[] = [];
   webhooksAdded = 0;
+  filesDone: FileDone[] = [];
 
   clear(): void {
     this.events = [];
     this.webhooksAdded = 0;
+    this.filesDone = [];
   }
 }
 
@@ -102,6 +107,7 @@ export class GroupCommit {
       results: groups.flatMap((group) => group.results),
       events: groups.flatMap((group) => group.events),
       webhooksAdded: groups.reduce((sum, group) => sum + group.webhooksAdded, 0),
+      filesDone: groups.flatMap((group) => group.filesDone),
       failure: groups.find((group) => group.failure !== null)?.failure ?? null,
       lost: this.#lasting !== null,
     };
@@ -111,6 +117,7 @@ export class GroupCommit {
   #runOne({ id, run }: Operation): OperationResult {
     const events = this.#notes.events.length;
     const { webhooksAdded } = this.#notes;
+    const filesDone = this.#notes.filesDone.length;
     this.#database.exec('SAVEPOINT operation');
     try {
       const value = run();
@@ -121,14 +128,15 @@ export class GroupCommit {
       this.#database.exec('ROLLBACK TO operation; RELEASE operation');
       this.#notes.events.length = events;
       this.#notes.webhooksAdded = webhooksAdded;
+      this.#notes.filesDone.length = filesDone;
       return { id, failure: toFailure(error) };
     }
   }
 
-  #taken(): { events: JobEvent[]; webhooksAdded: number } {
-    const { events, webhooksAdded } = this.#notes;
+  #taken(): { events: JobEvent[]; webhooksAdded: number; filesDone: FileDone[] } {
+    const { events, webhooksAdded, filesDone } = this.#notes;
     this.#notes.clear();
-    return { events, webhooksAdded };
+    return { events, webhooksAdded, filesDone };
   }
 
   #refuse(operations: Operation[], reason: string): GroupResult {
@@ -137,6 +145,7 @@ export class GroupCommit {
       results: operations.map(({ id }) => ({ id, failure })),
       events: [],
       webhooksAdded: 0,
+      filesDone: [],
       failure: reason,
       lost: this.#lasting !== null,
     };

@@ -149,7 +149,7 @@ export class JobReads {
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
       `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, failed AS failedImages,
-         reused AS reusedImages, error, counts FROM outbox
+         reused AS reusedImages, watch, error, counts FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,
@@ -215,11 +215,12 @@ function conditions(filter: JobFilter, isByTitle: boolean) {
   if (tag !== undefined) add('instr(marked_tags, ?)', markedTag(tag));
   for (const word of words) add('instr(text, ?)', foldText(word));
   const from = isByTitle || where.length > 0 ? LISTED : 'jobs';
-  const { status, jobType, submittedAfter, submittedBefore, keyId } = filter;
+  const { status, jobType, submittedAfter, submittedBefore, watch, keyId } = filter;
   if (status !== undefined) add(`status IN (${status.map(() => '?').join(', ')})`, ...status);
   if (jobType !== undefined) add('job_type = ?', jobType);
   if (submittedAfter !== undefined) add('submitted_at > ?', submittedAfter);
   if (submittedBefore !== undefined) add('submitted_at < ?', submittedBefore);
+  if (watch !== undefined) add('watch = ?', watch);
   if (keyId !== undefined && keyId !== null) add('key_id = ?', keyId);
   return { from, where, values };
 }

@@ -8,7 +8,7 @@ import type { Statements } from './statements.js';
 
 export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
   finished AS finishedImages, finished - succeeded AS failedImages, reused AS reusedImages,
-  retry_of AS retryOf, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
+  retry_of AS retryOf, watch, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error, name, tags, notes, keep_days AS keepDays,
   kept_at + keep_days * 86400 AS keptUntil, typed_paths AS typedPaths, typed_count AS typedCount`;
 

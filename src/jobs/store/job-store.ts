@@ -5,6 +5,7 @@ import { LatticeError } from '../../api/errors.js';
 import { setCrashMarkerAside } from '../crash-marker.js';
 import type { JobEvent } from '../job.js';
 import type { StoreSize } from '../job-records.js';
+import type { FileDone } from '../watched.js';
 import type { OperationResult } from './group-commit.js';
 import { fromFailure } from './sqlite-failure.js';
 import type {
@@ -35,6 +36,8 @@ export interface JobStore extends JobCalls {
   readonly webhooks: WebhookQueue;
   /** Events of each commit, in `seq` order over all calls, before the promises of that commit resolve. */
   onCommitted(listener: (events: JobEvent[]) => void): () => void;
+  /** Files of watches that got their results, after the commit. */
+  onFilesDone(listener: (files: FileDone[]) => void): () => void;
   /** Why the last write failed; null after one that succeeded. */
   failure(): string | null;
   /** After the last write. */
@@ -82,6 +85,7 @@ interface Waiter {
 class StoreConnection {
   readonly committed = new Set<(events: JobEvent[]) => void>();
   readonly enqueued = new Set<() => void>();
+  readonly filesDone = new Set<(files: FileDone[]) => void>();
   failure: string | null;
   size: StoreSize;
   lost = false;
@@ -160,6 +164,8 @@ class StoreConnection {
       if (message.events.length > 0)
         for (const listener of this.committed) listener(message.events);
       this.#settle(message.results);
+      if (message.filesDone.length > 0)
+        for (const listener of this.filesDone) listener(message.filesDone);
       if (message.webhooksAdded > 0) for (const listener of this.enqueued) listener();
     } else {
       this.#settle(message.results);
@@ -214,6 +220,7 @@ function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
     recoveredJobs,
     webhooks: { ...calls, onEnqueued: (listener) => listen(connection.enqueued, listener) },
     onCommitted: (listener) => listen(connection.committed, listener),
+    onFilesDone: (listener) => listen(connection.filesDone, listener),
     failure: () => connection.failure,
     size: () => connection.size,
     lost: () => connection.lost,

@@ -85,13 +85,14 @@ export class JobTransitions {
       jobNumber,
     ) as JobRow;
     const job = toStoredJob(row);
-    const { jobId, status, error, failedImages, reusedImages } = job;
+    const { jobId, status, error, failedImages, reusedImages, watch } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
     const counts = hasEnded(status) ? this.#counted(jobNumber) : null;
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, reused, error, counts, terminal)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, reused, error, counts, terminal,
+         watch)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobNumber,
       jobId,
       keyId,
@@ -104,9 +105,10 @@ export class JobTransitions {
       row.error,
       counts === null ? null : JSON.stringify(counts),
       counts === null ? 0 : 1,
+      watch,
     );
     const images = { failedImages, reusedImages };
-    const stored = { event, jobId, status, timestamp: at, seq, progress, ...images, keyId };
+    const stored = { event, jobId, status, timestamp: at, seq, progress, ...images, keyId, watch };
     this.#notes.events.push({
       ...stored,
       ...(error === null ? {} : { error }),

@@ -12,6 +12,7 @@ import {
   type NewJob,
   type NewOutcome,
   type NewRetry,
+  type NewWatchedJob,
   type RecordOutcome,
   type StartedJob,
   type Submission,
@@ -22,8 +23,10 @@ import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import { keepJob, saveListing } from './label-rows.js';
 import type { RunningTime } from './running-time.js';
+import { typedPaths } from '../job-title.js';
 import type { Statements } from './statements.js';
 import { findUpload } from './upload-rows.js';
+import type { WatchedFiles } from './watched-files.js';
 
 /** Between two task ids. */
 const ANY = 'task >= ? AND task < ?';
@@ -35,11 +38,18 @@ export class JobWrites {
   readonly #statements: Statements;
   readonly #transitions: JobTransitions;
   readonly #time: RunningTime;
+  readonly #watched: WatchedFiles;
 
-  constructor(statements: Statements, transitions: JobTransitions, time: RunningTime) {
+  constructor(
+    statements: Statements,
+    transitions: JobTransitions,
+    time: RunningTime,
+    watched: WatchedFiles,
+  ) {
     this.#statements = statements;
     this.#transitions = transitions;
     this.#time = time;
+    this.#watched = watched;
   }
 
   /** Null: it was not admitted. */
@@ -51,11 +61,26 @@ export class JobWrites {
     if (settings.upload !== undefined) {
       findUpload(this.#statements, settings.upload, settings.keyId);
     }
-    return this.#add(job, settings, imagePaths.length, null, (number) => {
-      imagePaths.forEach((path, index) => {
-        const task = taskId(number, index);
-        this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
-      });
+    return this.#add(job, settings, imagePaths.length, {}, (number) => {
+      this.#insertImages(number, imagePaths);
+    });
+  }
+
+  /**
+   * A job of those files of a watch that are still to be submitted: the ledger has them from this very write on. Throws
+   * `watch_not_found`, or `validation_failed` where none is left. Null: it was not admitted.
+   */
+  submitFiles(job: NewWatchedJob): Submitted | null {
+    if (!job.admit) return null;
+    const { name, paths, settings: shared } = this.#watched.watch(job.watch);
+    const settings = { ...shared, typed: typedPaths(paths) };
+    const due = job.files.filter((file) => this.#watched.isDue(job.watch, file));
+    return this.#add(job, settings, due.length, { watch: name }, (number) => {
+      this.#insertImages(
+        number,
+        due.map(({ path }) => path),
+      );
+      this.#watched.submitted(job.watch, number, due);
     });
   }
 
@@ -78,7 +103,7 @@ export class JobWrites {
     // All are asked for again because their results are not wanted as they are.
     const reuse = retry.images === 'all' ? 'off' : ended.spec.reuse;
     const settings = { ...ended.spec, keyId, labels, reuse } satisfies JobSettings;
-    return this.#add(retry, settings, imageCount, retryOf, (number) => {
+    return this.#add(retry, settings, imageCount, { retryOf }, (number) => {
       this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
     });
   }
@@ -106,7 +131,8 @@ export class JobWrites {
   ): RecordOutcome | null {
     const row = this.#row(jobNumber);
     if (row?.status !== 'running' || row.lease !== lease) return null;
-    const stored = outcomes.filter(({ index, outcome }) =>
+    const settled = row.watch === null ? outcomes : this.#watched.settle(jobNumber, outcomes, at);
+    const stored = settled.filter(({ index, outcome }) =>
       this.#insertOutcome(jobNumber, index, outcome),
     );
     const facts = new ImageFacts(this.#statements, jobNumber);
@@ -155,6 +181,7 @@ export class JobWrites {
   fail(jobNumber: number, at: number, error: Problem): EndedEarly | null {
     const from = this.#row(jobNumber)?.status;
     if (from === undefined || hasEnded(from)) return null;
+    this.#watched.release(jobNumber);
     return { job: this.#transitions.end(jobNumber, error, at), from };
   }
 
@@ -185,7 +212,7 @@ export class JobWrites {
     { jobId, submittedAt, idempotency }: Submission,
     settings: JobSettings,
     imageCount: number,
-    retryOf: string | null,
+    { retryOf = null, watch = null }: { retryOf?: string | null; watch?: string | null },
     addImages: (jobNumber: number) => void,
   ): Submitted {
     if (imageCount === 0 || imageCount >= MAX_IMAGES) {
@@ -195,8 +222,8 @@ export class JobWrites {
     const { labels, typed, metadata, ...stored } = settings;
     const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
-         retry_of, upload, name, tags, notes, typed_paths, typed_count)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, watch, upload, name, tags, notes, typed_paths, typed_count)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobId,
       settings.keyId,
       settings.jobType,
@@ -206,6 +233,7 @@ export class JobWrites {
       imageCount,
       submittedAt,
       retryOf,
+      watch,
       settings.upload ?? null,
       labels.name,
       JSON.stringify(labels.tags),
@@ -226,6 +254,13 @@ export class JobWrites {
       rememberKey(this.#statements, settings.keyId, idempotency, jobId, submittedAt);
     }
     return { job, replayed: false };
+  }
+
+  #insertImages(jobNumber: number, paths: readonly string[]): void {
+    paths.forEach((path, index) => {
+      const task = taskId(jobNumber, index);
+      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+    });
   }
 
   #imagesWithoutBoxes(jobNumber: number): number {

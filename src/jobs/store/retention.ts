@@ -12,6 +12,8 @@ import type { Statements } from './statements.js';
 
 const JOBS_PER_CALL = 50;
 const ROWS_PER_CALL = 1000;
+/** How long a watch knows a file that is not there: a volume may be away for weeks. */
+const MISSING_FILE_HOURS = 90 * 24;
 /** 64 MiB. */
 const FREE_PAGES_KEPT = 16_384;
 /** Events of a job that goes to make room. */
@@ -53,13 +55,14 @@ export class Retention {
     this.#statements.run(
       `DELETE FROM clock_marks
        WHERE from_s < (SELECT max(from_s) FROM clock_marks WHERE from_s <= ?)`,
-      total - Math.max(resultTtlHours, historyHours) * 3600,
+      total - Math.max(resultTtlHours, historyHours, MISSING_FILE_HOURS) * 3600,
     );
     const historyBefore = before(historyHours);
     return {
       jobsBefore: before(resultTtlHours),
       eventsBefore: historyBefore,
       keysBefore: historyBefore,
+      filesBefore: before(MISSING_FILE_HOURS),
     };
   }
 
@@ -97,8 +100,9 @@ export class Retention {
          (SELECT key FROM idempotency WHERE created_at < ? LIMIT ${ROWS_PER_CALL})`,
       limits.keysBefore,
     );
+    const files = this.#removeFiles(limits.filesBefore ?? 0);
     this.#statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
-    const more = removed === JOBS_PER_CALL || left || [events, keys].includes(ROWS_PER_CALL);
+    const more = removed === JOBS_PER_CALL || left || [events, keys, files].includes(ROWS_PER_CALL);
     if (!more) this.#shrink();
     return { removed, copies, more };
   }
@@ -178,6 +182,23 @@ export class Retention {
       before,
     );
     return this.#statements.run('DELETE FROM jobs WHERE number IN (SELECT number FROM swept_jobs)');
+  }
+
+  /** Of watches that are gone, and those that have been missing for long. */
+  #removeFiles(before: number): number {
+    const all = 'SELECT watch, path, version FROM watched_files';
+    const remove = (which: string, value: number) =>
+      this.#statements.run(
+        `DELETE FROM watched_files WHERE (watch, path, version) IN (${all} WHERE ${which} LIMIT ${ROWS_PER_CALL})`,
+        value,
+      );
+    const dropped = this.#statements.get('SELECT number FROM dropped_watches LIMIT 1') as
+      { number: number } | undefined;
+    if (dropped === undefined) return remove('missing_since < ?', before);
+    const removed = remove('watch = ?', dropped.number);
+    if (removed === ROWS_PER_CALL) return removed;
+    this.#statements.run('DELETE FROM dropped_watches WHERE number = ?', dropped.number);
+    return ROWS_PER_CALL;
   }
 
   /** `left`: there are more. `copies`: files of drawn copies that no image is left of. */

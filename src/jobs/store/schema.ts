@@ -290,6 +290,47 @@ const MIGRATIONS = [
   -- JSON, with the end of a job: its boxes by class, and by region and class.
   ALTER TABLE outbox ADD COLUMN counts TEXT;
   `,
+  `
+  -- The name of the watch that made the job.
+  ALTER TABLE jobs ADD COLUMN watch TEXT;
+  CREATE INDEX jobs_by_watch ON jobs (watch, number) WHERE watch IS NOT NULL;
+  ALTER TABLE outbox ADD COLUMN watch TEXT;
+
+  CREATE TABLE watches (
+    -- AUTOINCREMENT: files of a deleted watch are removed later and must never be those of another one.
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- The API key whose watch it is; empty without authentication.
+    owner      TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    content    TEXT NOT NULL,
+    -- JSON: those of its paths whose present files need no longer be told from new ones.
+    listed     TEXT NOT NULL DEFAULT '[]',
+    submitted  INTEGER NOT NULL DEFAULT 0,
+    succeeded  INTEGER NOT NULL DEFAULT 0,
+    failed     INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (owner, name)
+  ) STRICT;
+
+  -- The ledger: each version of a file that was submitted or left, once.
+  CREATE TABLE watched_files (
+    watch         INTEGER NOT NULL,
+    path          TEXT NOT NULL,
+    -- inode-size-modified; inode 0 where the volume does not keep the numbers.
+    version       TEXT NOT NULL,
+    -- The image of a job that has no outcome yet.
+    task          INTEGER,
+    -- 1: there were other files of this version, and this one was submitted all the same.
+    copied        INTEGER NOT NULL DEFAULT 0,
+    missing_since REAL,
+    PRIMARY KEY (watch, path, version)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX watched_versions ON watched_files (watch, version);
+  CREATE UNIQUE INDEX watched_tasks ON watched_files (task) WHERE task IS NOT NULL;
+  CREATE INDEX watched_missing ON watched_files (missing_since) WHERE missing_since IS NOT NULL;
+  -- Watches that are gone whose files still have to be deleted, a few at a time.
+  CREATE TABLE dropped_watches (number INTEGER PRIMARY KEY) STRICT;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -32,6 +32,8 @@ import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
 import { UploadReads, UploadWrites } from './upload-rows.js';
 import { ViewReads, ViewWrites } from './view-rows.js';
+import { WatchReads, WatchWrites } from './watch-rows.js';
+import { WatchedFiles } from './watched-files.js';
 import { WebhookReads, WebhookWrites } from './webhook-rows.js';
 
 /** Given to the thread at its start. */
@@ -80,6 +82,8 @@ export type JobCalls = Remote<JobReads> &
   Remote<ViewWrites> &
   Remote<UploadReads> &
   Remote<UploadWrites> &
+  Remote<WatchReads> &
+  Remote<WatchWrites> &
   Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
@@ -97,6 +101,7 @@ function bindCalls(
   transitions: JobTransitions,
 ): CallTable {
   const time = new RunningTime(statements);
+  const watched = new WatchedFiles(statements, notes);
   return {
     reads: methodsOf(
       new JobReads(statements),
@@ -104,13 +109,15 @@ function bindCalls(
       new ReuseReads(statements),
       new ViewReads(statements),
       new UploadReads(statements),
+      new WatchReads(statements, watched),
       new WebhookReads(statements),
     ),
     writes: methodsOf(
-      new JobWrites(statements, transitions, time),
+      new JobWrites(statements, transitions, time, watched),
       new LabelWrites(statements, time),
       new ViewWrites(statements),
       new UploadWrites(statements),
+      new WatchWrites(statements, watched),
       new Retention(statements, time),
       new WebhookWrites(statements, notes),
     ),

@@ -30,6 +30,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   reused_images: 0,
   retry_of: null,
   upload: null,
+  watch: null,
   error: null,
   ...fields,
 });

@@ -93,6 +93,7 @@ export const listQuerySchema = z.strictObject({
         'submitted: newest first; ended: those that have not ended, then the last to end first; name: by title from A ' +
         'on. With a minus, the reverse',
     }),
+  watch: z.string().min(1).max(64).optional().openapi({ description: 'Jobs that this watch made' }),
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
   limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
@@ -147,6 +148,10 @@ const statusView = snakeCase(
     upload: uploadIdSchema
       .nullable()
       .openapi({ description: 'The upload whose photos it has', example: null }),
+    watch: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The name of the watch that made the job', example: null }),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
       .array(deliverySchema)
@@ -184,6 +189,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     kept: true,
     expires_at: null,
     upload: null,
+    watch: null,
     error: null,
   },
 });
@@ -258,6 +264,7 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: Rou
         modelName: query.model_name,
         words: query.q,
         tag: query.tag,
+        watch: query.watch,
         submittedAfter: query.submitted_after,
         submittedBefore: query.submitted_before,
       };

@@ -8,7 +8,7 @@ import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
-import { REUSE_MODES, type JobSpec } from '../../../jobs/job.js';
+import { REUSE_MODES, type JobSpec, type SharedSettings } from '../../../jobs/job.js';
 import { typedPaths } from '../../../jobs/job-title.js';
 import {
   createTargetPolicy,
@@ -160,6 +160,7 @@ export const jobSubmitSchema = z
   });
 
 export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
+export type JobSettingsBody = Omit<JobSubmitBody, 'image_paths' | 'upload'>;
 
 const MANY_PATHS = 1_000;
 const CAR = 'car';
@@ -177,15 +178,43 @@ export type ReadSubmission = (
 
 export function createReadSubmission(
   deps: Pick<AppDeps, 'config' | 'draining' | 'jobs'>,
-  catalogue: ModelCatalogue,
+  readSettings: ReadSettings,
 ): ReadSubmission {
   const { config } = deps;
-  const targets = createTargetPolicy(config);
   return async (value, metadataText, keyId) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     refuseLongLists(value, config);
     await ownTurn(value);
     const body = validate(jobSubmitSchema, value);
+    const settings = await readSettings(body, metadataText, keyId);
+    await ownTurn(value);
+    const { images, leftOut } = await findImages(body, keyId, deps);
+    await ownTurn(value);
+    const spec = {
+      ...settings,
+      imagePaths: images,
+      typed: typedPaths(body.image_paths),
+      ...(body.upload ? { upload: body.upload } : {}),
+      leftOut,
+    };
+    return { spec, leftOut };
+  };
+}
+
+/** The part of a submission that is not its images. Rejects with `validation_failed` or a model's error. */
+export type ReadSettings = (
+  body: JobSettingsBody,
+  metadataText: () => string | undefined,
+  keyId: string | null,
+) => Promise<SharedSettings>;
+
+export function createReadSettings(
+  deps: Pick<AppDeps, 'config' | 'jobs'>,
+  catalogue: ModelCatalogue,
+): ReadSettings {
+  const { config } = deps;
+  const targets = createTargetPolicy(config);
+  return async (body, metadataText, keyId) => {
     refuseTarget(body.callback_url, targets);
     const metadata = body.metadata ? (metadataText() ?? null) : null;
     refuseLongMetadata(metadata);
@@ -195,13 +224,9 @@ export function createReadSubmission(
     await refuseUnknownClasses(body, modelName, catalogue);
     refuseRegionsAndView(body);
     deps.jobs.views.refuseUnknown(body.view, keyId);
-    await ownTurn(value);
-    const found = await findImages(body, keyId, deps);
-    await ownTurn(value);
     const ofModel = await catalogue.defaultsOf(modelName);
-    const spec = {
+    return {
       jobType: body.job_type,
-      imagePaths: found.images,
       options: { modelName, classes, ...readParameters(body, ofModel) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
@@ -210,11 +235,7 @@ export function createReadSubmission(
       reuse: body.reuse ?? REUSE_MODES[0],
       keyId,
       labels: readLabels(body),
-      typed: typedPaths(body.image_paths),
-      ...(body.upload ? { upload: body.upload } : {}),
-      leftOut: found.leftOut,
     };
-    return { spec, leftOut: found.leftOut };
   };
 }
 
@@ -254,7 +275,7 @@ async function ownTurn(value: unknown): Promise<void> {
 
 /** `listed`: the model's classes, none where they are not known without loading it; then its worker refuses. */
 async function classesOf(
-  body: JobSubmitBody,
+  body: JobSettingsBody,
   modelName: string,
   listed: readonly string[],
   catalogue: ModelCatalogue,
@@ -271,7 +292,7 @@ async function classesOf(
 }
 
 function refuseClassesOfCars(
-  { classes }: JobSubmitBody,
+  { classes }: JobSettingsBody,
   modelName: string,
   listed: readonly string[],
 ): void {

@@ -1,0 +1,134 @@
+/** `lattice watch`: watched folders of a running service, over its HTTP API. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { EXISTING_FILES } from '../jobs/watched.js';
+import { examples, numberThat, wholeNumber } from './command-options.js';
+import { addJobFlags } from './job/job-flags.js';
+import type { AccessFlags } from './job/open-client.js';
+import type { AddFlags } from './watch/watched-folders.js';
+import type { RegisterCommand, Terminal } from './terminal.js';
+
+const EXAMPLES = `
+The service and its key are found as for \`lattice job\`. A watch submits images that come into its folders, each version
+of a file once, as jobs that \`lattice job list --watch NAME\` shows.
+Exit code: 0 done; 1 the service refuses or is not there; 2 the command line is wrong.
+
+Examples:
+  $ lattice watch add north-gate cameras/north --model own --classes car,truck
+  $ lattice watch add depot 'depot/**/*.jpg' --existing leave --schedule mon-fri@06:00-20:00
+  $ lattice watch list
+  $ lattice watch pause north-gate
+  $ lattice watch remove north-gate`;
+
+export const registerWatch: RegisterCommand = (program, terminal) => {
+  const watch = program
+    .command('watch')
+    .description('watch folders of a running service: new images become jobs')
+    .addHelpText('after', EXAMPLES);
+  registerAdd(watch, terminal);
+  command(watch, 'list', 'watched folders, by name', 'print one JSON array', ['--json']).action(
+    async (flags: AccessFlags) => {
+      const { listWatches } = await import('./watch/watched-folders.js');
+      await listWatches(flags, terminal);
+    },
+  );
+  named(watch, 'show', 'what a watch sees and has done', async (name, flags) => {
+    const { showWatch } = await import('./watch/watched-folders.js');
+    await showWatch(name, flags, terminal);
+  });
+  for (const [verb, isPaused, description] of [
+    ['pause', true, 'submit nothing until it is resumed; files wait in the folder'],
+    ['resume', false, 'go on, also with files that came meanwhile'],
+  ] as const) {
+    named(watch, verb, description, async (name, flags) => {
+      const { pauseWatch } = await import('./watch/watched-folders.js');
+      await pauseWatch(name, isPaused, flags, terminal);
+    });
+  }
+  named(watch, 'remove', 'end a watch; its jobs stay', async (name, flags) => {
+    const { removeWatch } = await import('./watch/watched-folders.js');
+    await removeWatch(name, flags, terminal);
+  });
+};
+
+function command(
+  parent: Command,
+  name: string,
+  description: string,
+  json: string,
+  calls: readonly string[],
+): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--url <address>', 'of the service, http://HOST:8000')
+    .option('--api-key-file <file>', 'file with the API key')
+    .option('--json', json)
+    .addHelpText('after', examples(...calls.map((call) => `watch ${name} ${call}`)));
+}
+
+function named(
+  parent: Command,
+  verb: string,
+  description: string,
+  act: (name: string, flags: AccessFlags) => Promise<void>,
+): void {
+  command(parent, verb, description, 'print its record', ['north-gate'])
+    .argument('<name>', 'of the watch')
+    .action(act);
+}
+
+function registerAdd(parent: Command, terminal: Terminal): void {
+  const add = command(parent, 'add', 'watch folders', 'print its record', [
+    'north-gate cameras/north --type detect_cars',
+    "depot 'depot/**/*.jpg' --existing leave --schedule 06:00-20:00",
+  ])
+    .argument('<name>', 'letters, digits and _ - .')
+    .argument('<path...>', 'folders or globs as the service sees them; quote a glob')
+    .addOption(
+      new Option('--existing <what>', 'files that lie there already').choices(EXISTING_FILES),
+    )
+    .option('--settle <seconds>', 'how long a file rests before it counts', seconds)
+    .option('--interval <seconds>', 'between two scans of the folders', seconds)
+    .option('--batch <number>', 'most images per job', wholeNumber(1, 10_000))
+    .option('--max-wait <seconds>', 'how long the first file waits for others', seconds)
+    .option(
+      '--schedule <times>',
+      'when it works, as 06:00-20:00 or mon-fri@06:00-20:00,sat@08:00-12:00',
+      schedule,
+    )
+    .option('--paused', 'begin paused');
+  addJobFlags(add).action(async (name: string, paths: string[], flags: AddFlags) => {
+    const { addWatch } = await import('./watch/watched-folders.js');
+    await addWatch(name, paths, flags, terminal);
+  });
+}
+
+const seconds = numberThat('0 or a larger number of seconds', (value) => value >= 0);
+
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const TIMES = /^(?:([a-z]{3})(?:-([a-z]{3}))?@)?(\d\d:\d\d)-(\d\d:\d\d)$/;
+
+export interface ScheduleFlag {
+  from: string;
+  to: string;
+  days?: (typeof DAYS)[number][];
+}
+
+function schedule(text: string): ScheduleFlag[] {
+  return text.split(',').map((part) => {
+    const [, first, last, from, to] = TIMES.exec(part.trim()) ?? [];
+    if (from === undefined || to === undefined)
+      throw new InvalidArgumentError('It takes times such as 06:00-20:00 or mon-fri@06:00-20:00.');
+    if (first === undefined) return { from, to };
+    const begin = dayOf(first);
+    const length = ((last === undefined ? begin : dayOf(last)) - begin + 7) % 7;
+    const days = Array.from({ length: length + 1 }, (_, at) => DAYS[(begin + at) % 7] ?? 'mon');
+    return { from, to, days };
+  });
+}
+
+function dayOf(name: string): number {
+  const day = (DAYS as readonly string[]).indexOf(name);
+  if (day === -1) throw new InvalidArgumentError(`'${name}' is none of ${DAYS.join(', ')}.`);
+  return day;
+}

@@ -1,0 +1,92 @@
+/** A watch as the service keeps it, and the files that its ledger knows. */
+import { LatticeError } from '../api/errors.js';
+import type { SharedSettings } from './job.js';
+
+/** What becomes of files that lie in a folder when a watch of it begins. */
+export const EXISTING_FILES = ['take', 'leave'] as const;
+
+/** From `from` until before `to`, in the local time of the service; past midnight where `to` is not later. */
+export interface ScheduledTime {
+  from: string;
+  to: string;
+  /** On which `from` lies; all days without it. */
+  days?: readonly string[] | undefined;
+}
+
+export interface WatchContent {
+  paths: readonly string[];
+  settleMs: number;
+  intervalMs: number;
+  /** Null: always. */
+  schedule: readonly ScheduledTime[] | null;
+  batch: { maxImages: number; maxWaitS: number };
+  existing: (typeof EXISTING_FILES)[number];
+  paused: boolean;
+  /** The fields of a submission as they were sent, without `metadata`. */
+  request: Readonly<Record<string, unknown>>;
+  /** What they mean. */
+  settings: SharedSettings;
+}
+
+export interface StoredWatch extends WatchContent {
+  /** Never reused. */
+  number: number;
+  /** The id of the API key; empty without authentication. */
+  owner: string;
+  name: string;
+  /** Unix seconds. */
+  createdAt: number;
+  /** Paths of which all present files are in the ledger or were to be submitted. */
+  listed: readonly string[];
+}
+
+/**
+ * Names what a file contains, without reading it: `inode-size-modified`. The inode is 0 on a volume that does not keep the
+ * numbers. A rename keeps the version, every write makes another.
+ */
+export type FileVersion = string;
+
+export interface WatchedFile {
+  /** As an image of a job. */
+  path: string;
+  version: FileVersion;
+  /** There are other files of this version: it is one more. */
+  isCopy?: boolean;
+}
+
+/**
+ * What the ledger says of a file. `known`: nothing is to be done. `back`: the same, of one that was missing. `pending`: ask
+ * again when images of the watch have got their outcomes. Paths: files of this version were known by these names.
+ */
+export type Verdict = 'known' | 'back' | 'pending' | 'new' | readonly string[];
+
+export interface FileMove {
+  from: string;
+  to: string;
+  version: FileVersion;
+}
+
+/** A file of a watch got its result. */
+export interface FileDone {
+  watch: number;
+  task: number;
+  /** `none`: it was not there, or could not be read because its volume was away. */
+  outcome: 'ok' | 'failed' | 'none';
+}
+
+export interface WatchCounts {
+  /** Files whose version is in the ledger and that are not known to be missing. */
+  known: number;
+  /** Images that wait for their outcome. */
+  pending: number;
+  /** Jobs that have not ended. */
+  openJobs: number;
+  /** Images since the watch began. */
+  submitted: number;
+  succeeded: number;
+  failed: number;
+}
+
+export function watchNotFound(name: string): LatticeError {
+  return new LatticeError('watch_not_found', `There is no watch '${name}'.`);
+}

@@ -1,0 +1,136 @@
+/** Folders whose new files are submitted as they come. Each API key has its own watches. */
+import type { Logger } from '../base/logger-port.js';
+import { FolderScanner } from '../files/folder-scanner.js';
+import type { JobService } from '../jobs/job-service.js';
+import type { WatchLedger } from '../jobs/watch-ledger.js';
+import {
+  watchNotFound,
+  type StoredWatch,
+  type WatchContent,
+  type WatchCounts,
+} from '../jobs/watched.js';
+import { WatchRun, type WatchSight } from './watch-run.js';
+
+export interface WatchesOptions {
+  ledger: WatchLedger;
+  jobs: Pick<JobService, 'submitFiles' | 'onEvent'>;
+  imageRoots: readonly string[];
+  logger: Logger;
+  /** False: the system is not asked to tell of changed folders. */
+  notices?: boolean;
+  onLag?: (watch: string, seconds: number) => void;
+}
+
+/** A watch as it is, with what it sees and has done. */
+export interface WatchView {
+  watch: StoredWatch;
+  sight: WatchSight;
+  counts: WatchCounts;
+}
+
+/** How long the answer to a new watch waits until the files that are there are in the ledger. */
+const SEEN_MS = 10_000;
+
+export class Watches {
+  readonly #options: Required<WatchesOptions>;
+  readonly #scanner = new FolderScanner();
+  readonly #runs = new Map<number, WatchRun>();
+  #stopped = false;
+
+  private constructor(options: WatchesOptions) {
+    this.#options = { notices: true, onLag: () => undefined, ...options };
+  }
+
+  /** Their work begins at once. */
+  static async open(options: WatchesOptions): Promise<Watches> {
+    const watches = new Watches(options);
+    for (const watch of await options.ledger.watches()) watches.#run(watch);
+    options.jobs.onEvent((event) => {
+      if (event.watch) for (const run of watches.#runs.values()) run.onEvent(event);
+    });
+    options.ledger.onFilesDone((files) => {
+      for (const file of files) watches.#runs.get(file.watch)?.onFileDone(file);
+    });
+    return watches;
+  }
+
+  /** By name. */
+  list(keyId: string | null): Promise<WatchView[]> {
+    const runs = [...this.#runs.values()].filter(({ watch }) => watch.owner === (keyId ?? ''));
+    runs.sort((a, b) => (a.watch.name < b.watch.name ? -1 : 1));
+    return Promise.all(runs.map((run) => this.#view(run)));
+  }
+
+  /** Rejects with `watch_not_found`. */
+  async get(name: string, keyId: string | null): Promise<WatchView> {
+    return this.#view(this.#named(name, keyId));
+  }
+
+  /** Of all owners, for metrics. */
+  sights(): { name: string; sight: WatchSight }[] {
+    return [...this.#runs.values()].map(({ watch, sight }) => ({ name: watch.name, sight }));
+  }
+
+  /** Resolves once it is on disk and has looked at the files that are there. Rejects with `watch_exists`. */
+  async add(name: string, content: WatchContent, keyId: string | null): Promise<WatchView> {
+    const { ledger } = this.#options;
+    const at = Date.now() / 1_000;
+    const listed = content.existing === 'take' ? content.paths : [];
+    const run = this.#run(await ledger.addWatch(keyId ?? '', name, content, listed, at));
+    await run.seen(SEEN_MS);
+    return this.#view(run);
+  }
+
+  /** `content` is made of the watch as it is. Rejects with `watch_not_found`. */
+  async change(
+    name: string,
+    keyId: string | null,
+    content: (watch: StoredWatch) => Promise<WatchContent>,
+  ): Promise<WatchView> {
+    const run = this.#named(name, keyId);
+    const changed = await content(run.watch);
+    const { number, listed } = run.watch;
+    const kept = changed.paths.filter(
+      (path) => changed.existing === 'take' || listed.includes(path),
+    );
+    run.change(await this.#options.ledger.changeWatch(number, changed, kept));
+    await run.seen(SEEN_MS);
+    return this.#view(run);
+  }
+
+  /** Its jobs go on. Rejects with `watch_not_found`. */
+  async remove(name: string, keyId: string | null): Promise<void> {
+    const run = this.#named(name, keyId);
+    const { number } = run.watch;
+    await this.#options.ledger.deleteWatch(number);
+    this.#runs.delete(number);
+    await run.stop();
+  }
+
+  /** Submits nothing any more. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#runs.values()].map((run) => run.stop()));
+    this.#scanner.close();
+  }
+
+  #run(watch: StoredWatch): WatchRun {
+    const run = new WatchRun(watch, { ...this.#options, scanner: this.#scanner });
+    if (this.#stopped) void run.stop();
+    this.#runs.set(watch.number, run);
+    return run;
+  }
+
+  #named(name: string, keyId: string | null): WatchRun {
+    const owner = keyId ?? '';
+    for (const run of this.#runs.values()) {
+      if (run.watch.name === name && run.watch.owner === owner) return run;
+    }
+    throw watchNotFound(name);
+  }
+
+  async #view(run: WatchRun): Promise<WatchView> {
+    const counts = await this.#options.ledger.watchCounts(run.watch.number);
+    return { watch: run.watch, sight: run.sight, counts };
+  }
+}

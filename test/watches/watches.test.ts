@@ -1,0 +1,214 @@
+/** Watches over real folders, with and without notices of the system: every version of a file at rest has one result. */
+import { appendFileSync, linkSync, mkdirSync, renameSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '../jobs/job-folder.js';
+import { contentOf, WatchedFolder } from './watched-folder.js';
+
+describe.each([
+  { how: 'notices', notices: true },
+  { how: 'scans', notices: false },
+])('with $how', ({ notices }) => {
+  let folder: WatchedFolder;
+  beforeEach(async () => {
+    folder = new WatchedFolder(notices);
+    await folder.open();
+  });
+  afterEach(() => folder[Symbol.asyncDispose]());
+
+  const add = (changes: Parameters<typeof contentOf>[0] = {}) =>
+    folder.watches.add('gate', contentOf(changes), null);
+  const view = () => folder.watches.get('gate', null);
+
+  test('files that lie there and files that come have one result each', async () => {
+    folder.write('in/a.jpg');
+    const { sight } = await add();
+    expect(sight).toMatchObject({ state: 'active', reason: null, report: { noticed: notices } });
+    mkdirSync(folder.at('in/day'));
+    folder.write('in/day/b.jpg');
+    for (const name of ['.c.jpg', 'd.jpg.part', 'e.tmp']) folder.write(`in/${name}`);
+    await folder.expectResults(['in/a.jpg', 'in/day/b.jpg']);
+    const { counts } = await view();
+    expect(counts).toMatchObject({ known: 2, submitted: 2, succeeded: 2, failed: 0, openJobs: 0 });
+    const { jobs } = await folder.jobs.service.list({ watch: 'gate' }, { limit: 9, cursor: null });
+    expect(jobs.every(({ watch }) => watch === 'gate')).toBe(true);
+    expect(folder.jobs.events.every((event) => event.watch === 'gate')).toBe(true);
+  });
+
+  test('each version that rests has a result; a growing file has none before it rests', async () => {
+    await add();
+    folder.write('in/a.jpg', 'first');
+    await folder.expectResults(['in/a.jpg'], 0);
+    for (let part = 0; part < 20; part += 1) {
+      appendFileSync(folder.at('in/a.jpg'), 'more');
+      await sleep(40);
+    }
+    await folder.expectResults(['in/a.jpg', 'in/a.jpg']);
+    expect(folder.detector.requests).toHaveLength(2);
+  });
+
+  test('after a restart nothing is computed again, also where the folder was away', async () => {
+    folder.write('in/a.jpg');
+    await add();
+    await folder.expectResults(['in/a.jpg'], 0);
+    folder.rename('in', 'elsewhere');
+    await until('away', async () => (await view()).sight.state === 'away', 5_000);
+    await folder.reopen();
+    await until('away', async () => (await view()).sight.state === 'away', 5_000);
+    expect((await view()).sight.reason).toContain("'in'");
+    folder.rename('elsewhere', 'in');
+    folder.write('in/b.jpg');
+    await folder.expectResults(['in/a.jpg', 'in/b.jpg']);
+    // An empty mount point in its place.
+    folder.rename('in', 'elsewhere');
+    mkdirSync(folder.at('in'));
+    await sleep(1_200);
+    folder.remove('in');
+    folder.rename('elsewhere', 'in');
+    await folder.expectResults(['in/a.jpg', 'in/b.jpg']);
+    expect((await view()).sight.state).toBe('active');
+  });
+
+  test('a renamed file is the same version; a copy, a swap and a new file of an old name are not mixed up', async () => {
+    await add();
+    folder.write('in/a.jpg');
+    folder.write('in/b.jpg');
+    await folder.expectResults(['in/a.jpg', 'in/b.jpg'], 0);
+    folder.rename('in/a.jpg', 'in/x');
+    folder.rename('in/b.jpg', 'in/a.jpg');
+    folder.rename('in/x', 'in/b.jpg');
+    await folder.expectResults(['in/a.jpg', 'in/b.jpg']);
+    folder.rename('in/a.jpg', 'in/c.jpg');
+    folder.write('in/a.jpg', 'new');
+    linkSync(folder.at('in/c.jpg'), folder.at('in/copy.jpg'));
+    await folder.expectResults(['in/a.jpg', 'in/a.jpg', 'in/b.jpg', 'in/copy.jpg']);
+    renameSync(folder.at('in'), folder.at('old'));
+    mkdirSync(folder.at('in'));
+    folder.rename('old', 'in/old');
+    await folder.expectResults(['in/a.jpg', 'in/a.jpg', 'in/b.jpg', 'in/copy.jpg']);
+  });
+
+  test('a file that changes, goes or gets another name before its turn', async () => {
+    let read: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (read = resolve));
+    folder.detector.before = () => held;
+    await add({ batch: { maxImages: 3, maxWaitS: 5 } });
+    for (const name of ['changed', 'gone', 'renamed']) folder.write(`in/${name}.jpg`);
+    await until('the job', async () => (await view()).counts.openJobs === 1, 5_000);
+    folder.write('in/changed.jpg', 'another text');
+    folder.remove('in/gone.jpg');
+    folder.rename('in/renamed.jpg', 'in/new name.jpg');
+    await sleep(1_000);
+    expect((await view()).counts).toMatchObject({ submitted: 3, pending: 3 });
+    await folder.watches.change('gate', null, () => Promise.resolve(contentOf()));
+    read();
+    await folder.expectResults(['in/changed.jpg', 'in/new name.jpg']);
+    folder.write('in/gone.jpg', 'back');
+    await folder.expectResults(['in/changed.jpg', 'in/gone.jpg', 'in/new name.jpg']);
+  });
+
+  test('a file that takes the place of one before its turn has its own result only', async () => {
+    await add();
+    folder.write('in/done.jpg');
+    await folder.expectResults(['in/done.jpg'], 0);
+    let read: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (read = resolve));
+    folder.detector.before = () => held;
+    folder.write('in/next.jpg');
+    await until('the job', async () => (await view()).counts.openJobs === 1, 5_000);
+    folder.rename('in/done.jpg', 'in/next.jpg');
+    read();
+    await folder.expectResults(['in/done.jpg']);
+    expect((await view()).counts).toMatchObject({ known: 1, succeeded: 1, failed: 0 });
+  });
+
+  test('what lies there is left where the watch is told to, also in a path that is added', async () => {
+    mkdirSync(folder.at('more'));
+    for (const name of ['in/old.jpg', 'in/other.jpg', 'more/old.jpg']) folder.write(name);
+    const { sight, counts } = await add({ existing: 'leave' });
+    expect(sight.state).toBe('active');
+    expect(counts.known).toBe(2);
+    folder.write('in/new.jpg');
+    folder.write('in/old.jpg', 'changed');
+    await folder.expectResults(['in/new.jpg', 'in/old.jpg']);
+    const paths = ['in', 'more'];
+    await folder.watches.change('gate', null, () =>
+      Promise.resolve(contentOf({ existing: 'leave', paths })),
+    );
+    folder.write('more/new.jpg');
+    await folder.expectResults(['in/new.jpg', 'in/old.jpg', 'more/new.jpg']);
+  });
+
+  test('pause, resume and removal', async () => {
+    await add({ paused: true });
+    folder.write('in/a.jpg');
+    await folder.expectResults([]);
+    expect((await view()).sight.state).toBe('paused');
+    await folder.watches.change('gate', null, () => Promise.resolve(contentOf()));
+    await folder.expectResults(['in/a.jpg'], 0);
+    await folder.watches.remove('gate', null);
+    folder.write('in/b.jpg');
+    await folder.expectResults(['in/a.jpg']);
+    await expect(view()).rejects.toMatchObject({ code: 'watch_not_found' });
+  });
+
+  test('globs, empty files and files without permission', async () => {
+    mkdirSync(folder.at('in/north'));
+    await add({ paths: ['in/*/g*.jpg'] });
+    folder.write('in/north/gate.jpg');
+    folder.write('in/north/other.jpg');
+    folder.write('in/north/g-empty.jpg', '');
+    await folder.expectResults(['in/north/gate.jpg']);
+    expect((await view()).sight.report?.skipped).toEqual({ empty: 1 });
+    folder.write('in/north/g-empty.jpg', 'no more');
+    await folder.expectResults(['in/north/g-empty.jpg', 'in/north/gate.jpg']);
+  });
+
+  test('a job has at most so many images, and few jobs are open', async () => {
+    let read: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (read = resolve));
+    folder.detector.before = () => held;
+    for (let number = 0; number < 30; number += 1) folder.write(`in/${number}.jpg`);
+    await add({ batch: { maxImages: 5, maxWaitS: 0 } });
+    await until('jobs', async () => (await view()).counts.openJobs === 4, 5_000);
+    await sleep(800);
+    const { counts, sight } = await view();
+    expect(counts).toMatchObject({ openJobs: 4, pending: 20 });
+    expect(sight.counts).toMatchObject({ fresh: 10 });
+    read();
+    await folder.expectResults(Array.from({ length: 30 }, (_, number) => `in/${number}.jpg`));
+    const { jobs } = await folder.jobs.service.list({}, { limit: 100, cursor: null });
+    expect(Math.max(...jobs.map(({ imageCount }) => imageCount))).toBe(5);
+  });
+
+  test('images of a cancelled job are not submitted again', async () => {
+    folder.detector.before = () => new Promise(() => undefined);
+    folder.write('in/a.jpg');
+    await add();
+    await until('the job', async () => (await view()).counts.openJobs === 1, 5_000);
+    const { jobs } = await folder.jobs.service.list({}, { limit: 1, cursor: null });
+    await folder.jobs.service.cancel(jobs[0]?.jobId ?? '', null);
+    folder.detector.before = () => Promise.resolve();
+    await folder.expectResults([]);
+    expect((await view()).counts).toMatchObject({ failed: 1, pending: 0, openJobs: 0 });
+    folder.write('in/a.jpg', 'changed');
+    await folder.expectResults(['in/a.jpg']);
+  });
+});
+
+test('each key has its own watches', async () => {
+  await using folder = new WatchedFolder(true);
+  await folder.open();
+  await folder.watches.add('gate', contentOf(), 'one');
+  await folder.watches.add('gate', contentOf(), 'two');
+  await expect(folder.watches.add('gate', contentOf(), 'two')).rejects.toMatchObject({
+    code: 'watch_exists',
+  });
+  expect(await folder.watches.list(null)).toEqual([]);
+  expect((await folder.watches.list('two')).map(({ watch }) => watch.owner)).toEqual(['two']);
+  await folder.watches.remove('gate', 'one');
+  await expect(folder.watches.get('gate', 'one')).rejects.toMatchObject({
+    code: 'watch_not_found',
+  });
+  await folder.watches.get('gate', 'two');
+});
