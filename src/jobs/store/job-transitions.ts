@@ -15,6 +15,7 @@ import type { StoredJob } from '../job-records.js';
 import type { CommitNotes } from './group-commit.js';
 import { regionRows } from './image-rows.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
+import { listEnd } from './label-rows.js';
 import type { Statements } from './statements.js';
 
 export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
@@ -74,6 +75,7 @@ export class JobTransitions {
       error && JSON.stringify(error),
       jobNumber,
     );
+    listEnd(this.#statements, jobNumber, at);
     const job = this.#announce(jobNumber, `job_${status}`, at);
     if (job.spec.callbackUrl !== null) this.#addWebhook(job, job.spec.callbackUrl, at);
     return job;
