@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { TOP_PRIORITY, viewParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
-import { JOB_TYPES } from '../../jobs/job.js';
+import { JOB_TYPES, REUSE_MODES, type ReuseMode } from '../../jobs/job.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { addParameterFlags, nameList, wholeNumber } from '../command-options.js';
 
@@ -12,6 +12,7 @@ export interface JobFlags extends Partial<DetectionParameters> {
   classes?: string[];
   vehicleTypes?: string[];
   priority?: number;
+  reuse?: ReuseMode;
   callbackUrl?: string;
   /** JSON of an object. */
   metadata?: string;
@@ -37,13 +38,19 @@ export function addJobFlags(command: Command): Command {
       `0 to ${TOP_PRIORITY}, higher first`,
       wholeNumber(0, TOP_PRIORITY),
     )
+    .addOption(
+      new Option(
+        '--reuse <which>',
+        'images that take over a stored result and do not run: those of unchanged files, or of the same bytes',
+      ).choices(REUSE_MODES),
+    )
     .option('--callback-url <url>', 'webhook URL that receives the result')
     .option('--metadata <json>', 'JSON object that is returned with the result', jsonObject);
 }
 
 /** As in a submission, without its images and without `metadata`, which is JSON text. */
 export function settingsOf(flags: JobFlags): Omit<JobSubmit, 'image_paths' | 'metadata'> {
-  const { type, model, classes, vehicleTypes, priority, callbackUrl } = flags;
+  const { type, model, classes, vehicleTypes, priority, reuse, callbackUrl } = flags;
   return {
     job_type: type,
     model_name: model === undefined ? model : withSuffix(model),
@@ -51,6 +58,7 @@ export function settingsOf(flags: JobFlags): Omit<JobSubmit, 'image_paths' | 'me
     classes,
     vehicle_types: vehicleTypes,
     priority,
+    reuse,
     callback_url: callbackUrl,
   };
 }

@@ -72,6 +72,9 @@ function statusRows(job: JobStatus): string[][] {
     ['title', job.title],
     ['status', job.status],
     ['images', imagesText(job)],
+    ...(job.reused_images === 0
+      ? []
+      : [['reused', `${job.reused_images} took over a stored result`]]),
     ['type', job.job_type],
     ['priority', String(job.priority)],
     ['worker', job.worker_id === '' ? '-' : job.worker_id],
