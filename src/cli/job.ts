@@ -1,7 +1,7 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { TOP_PRIORITY } from '../api/options.js';
-import { GROUPINGS, JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
+import { GROUPINGS, JOB_STATUSES, JOB_TYPES, REUSE_MODES } from '../jobs/job.js';
 import {
   addParameterFlags,
   examples,
@@ -98,6 +98,12 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
       '-p, --priority <number>',
       `0 to ${TOP_PRIORITY}, higher first`,
       wholeNumber(0, TOP_PRIORITY),
+    )
+    .addOption(
+      new Option(
+        '--reuse <which>',
+        'images that take over a stored result and do not run: those of unchanged files, or of the same bytes',
+      ).choices(REUSE_MODES),
     )
     .option('--callback-url <url>', 'webhook URL that receives the result')
     .option('--metadata <json>', 'JSON object that is returned with the result', jsonObject)

@@ -14,6 +14,8 @@ export interface DetectRequest {
   /** The encoded image itself, when it is not in a file. Not copied: it must not change any more. */
   image?: Buffer;
   options: DetectOptions;
+  /** Whether the result says the digest of the file. */
+  digest?: boolean;
   /** `sync` runs before all `async` work. */
   kind: 'sync' | 'async';
   /** Effective priority of async work, 0 to 10. */

@@ -1,5 +1,6 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
+import type { ReuseKeys } from './reuse-key.js';
 import type { Idempotency, Job, JobSpec, RetriedImages } from './job.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
@@ -85,6 +86,18 @@ export interface NewOutcome {
   outcome: string;
   /** When the picture was taken, where it is known. */
   taken?: PictureTime | null;
+  /** Under which its result can be found. */
+  keys?: ReuseKeys | null;
+  /** It took over a stored result. */
+  reused?: boolean;
+}
+
+/** A result that an image may take over. */
+export interface StoredResult {
+  /** JSON of an `ImageOutcome`. */
+  outcome: string;
+  taken: PictureTime | null;
+  workerId: string;
 }
 
 /** What counts of a job are made of. */
@@ -106,6 +119,7 @@ export interface RecordOutcome {
   stored: number;
   finishedImages: number;
   failedImages: number;
+  reusedImages: number;
   /** The last image was among them and the job ended with this call. */
   terminal: boolean;
 }

@@ -11,6 +11,10 @@ export type JobType = (typeof JOB_TYPES)[number];
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
+/** Which images of a job may take over a stored result; the first is the default of submissions. */
+export const REUSE_MODES = ['off', 'unchanged', 'content'] as const;
+export type ReuseMode = (typeof REUSE_MODES)[number];
+
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */
 export interface JobSettings {
   options: DetectOptions;
@@ -20,6 +24,8 @@ export interface JobSettings {
   /** JSON text of the submitted object, passed through untouched; null when none was given. */
   metadata: string | null;
   annotate: boolean;
+  /** unchanged: of files that are as they were. content: also of other files with the same bytes. */
+  reuse: ReuseMode;
   /** Owner; null without authentication. */
   keyId: string | null;
 }
@@ -40,6 +46,8 @@ export interface Job {
   finishedImages: number;
   /** Those of them that ended in an error. */
   failedImages: number;
+  /** Those of them that took over a stored result. */
+  reusedImages: number;
   /** The job whose failed images this one runs again. */
   retryOf: string | null;
   /** Unix seconds, fractional. */
@@ -67,6 +75,8 @@ export type ImageOutcome =
       model?: string;
       workerId?: string;
       annotatedPath?: string;
+      /** The image whose result this is: it ran, and this one did not. */
+      reusedFrom?: { jobId: string; index: number };
     })
   | { status: 'error'; error: Problem };
 
@@ -87,6 +97,7 @@ export interface JobEvent {
   progress: number;
   /** Images that ended in an error so far. */
   failedImages: number;
+  reusedImages: number;
   keyId: string | null;
   error?: Problem;
 }

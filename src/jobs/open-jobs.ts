@@ -10,6 +10,7 @@ import type { JobStore, WebhookQueue } from './store/job-store.js';
 import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
+import { Reuse, type ReuseParts } from './runner/reuse.js';
 import { startRetention } from './retention-sweeper.js';
 import type { QueuedJob } from './job-records.js';
 import { JobService } from './job-service.js';
@@ -31,6 +32,10 @@ export interface JobsOptions {
   imageRoots?: readonly string[];
   annotate?: Annotate;
   readTime?: ReadTime;
+  /** What results depend on beside their requests, and how files are looked at; without it each image runs. */
+  reuse?: Pick<ReuseParts, 'environment' | 'look'>;
+  /** So many images took over a stored result. */
+  onReused?: (images: number) => void;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds?: number;
   progressIntervalMs?: number;
@@ -83,6 +88,8 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       annotate: options.annotate ?? null,
       views,
       readTime: options.readTime ?? null,
+      reuse: options.reuse ? new Reuse({ ...options.reuse, detector, store, views, logger }) : null,
+      onReused: options.onReused ?? (() => undefined),
       backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,
       volumeTimes: {

@@ -40,6 +40,11 @@ export class Metrics implements HttpMetrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  private readonly reusedImages = new Counter({
+    name: 'lattice_images_reused_total',
+    help: 'Images of jobs that took over a stored result and did not run.',
+    registers: [this.registry],
+  });
   /** Models and classes are those of model files, so the number of series stays bounded. */
   private readonly modelImages = new Counter({
     name: 'lattice_model_images_total',
@@ -123,6 +128,10 @@ export class Metrics implements HttpMetrics {
     this.modelImages.inc({ model });
     for (const [name, count] of countClasses(detections))
       this.detections.inc({ model, class: name }, count);
+  }
+
+  countReused(images: number): void {
+    this.reusedImages.inc(images);
   }
 
   /** `seconds`: from its start to its end; null for a job that ended before it started. */

@@ -9,6 +9,7 @@ import { ApiKeys } from '../http/access/api-keys.js';
 import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { listen } from '../http/server/listen.js';
+import { fileLooks } from '../files/file-looks.js';
 import { PictureTimes } from '../files/picture-times.js';
 import { crashMarkerPath } from '../jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
@@ -72,6 +73,13 @@ export async function startService(
     imageRoots: config.imageRoots,
     annotate: (path, detections, keyId) => annotator.annotate(path, detections, keyId),
     readTime: (path) => times.of(path),
+    reuse: {
+      environment: JSON.stringify([version, config.rectangles]),
+      look: fileLooks(config.imageRoots),
+    },
+    onReused: (images) => {
+      metrics.countReused(images);
+    },
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));

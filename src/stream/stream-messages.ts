@@ -45,6 +45,8 @@ export interface EventMessage {
   progress: number;
   /** Images that ended in an error so far. */
   failed_images: number;
+  /** Images that took over a stored result so far. */
+  reused_images: number;
   error?: Problem | undefined;
 }
 
@@ -81,6 +83,7 @@ export function eventMessage(
     seq: event.seq,
     progress: event.progress,
     failed_images: event.failedImages,
+    reused_images: event.reusedImages,
     error: event.error && hideInProblem(event.error, hide),
   };
   return message;
@@ -89,7 +92,8 @@ export function eventMessage(
 /** The submission of a job as its event says it. */
 export function submissionOf({ jobId, status, submittedAt }: Job): Omit<JobEvent, 'seq' | 'keyId'> {
   const event = 'job_submitted';
-  return { event, jobId, status, timestamp: submittedAt, progress: 0, failedImages: 0 };
+  const counts = { progress: 0, failedImages: 0, reusedImages: 0 };
+  return { event, jobId, status, timestamp: submittedAt, ...counts };
 }
 
 /** Messages that concern no job. `fields`: `seq` with `pong` and `subscribed`, `after_seq` with `gap`, `error`. */

@@ -11,7 +11,7 @@ const NAMES = [
 ];
 /** Fields whose values depend on the machine or on the moment: their type is compared. */
 const VARIES =
-  /^(node_id|precision|reason|resources|available_cpus|total_cpus|images_per_second|memory_bytes|seq|at|bytes|timestamp|next_cursor|request_id|\w+(_at|_ms|Ms))$/;
+  /^(node_id|precision|digest|model_digest|reason|resources|available_cpus|total_cpus|images_per_second|memory_bytes|seq|at|bytes|timestamp|next_cursor|request_id|\w+(_at|_ms|Ms))$/;
 const BOX_PIXELS = 3;
 const BOX_KEYS = ['box', 'x_min', 'y_min', 'x_max', 'y_max'];
 const CONFIDENCE = 0.03;

@@ -25,6 +25,7 @@ export function specOf(changes: Partial<JobSpec> = {}): JobSpec {
     callbackUrl: null,
     metadata: null,
     annotate: false,
+    reuse: 'off',
     keyId: null,
     ...changes,
   };

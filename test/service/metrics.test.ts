@@ -41,6 +41,7 @@ test('jobs that ended are counted by status, their duration from their start', a
       seq: 1,
       progress: 0,
       failedImages: 0,
+      reusedImages: 0,
       keyId: null,
     } as const;
     for (const listener of listeners) listener({ ...fields, event, jobId, timestamp });

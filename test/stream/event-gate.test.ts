@@ -11,6 +11,7 @@ const event = (seq: number, name: JobEvent['event'] = 'job_completed'): JobEvent
   seq,
   progress: 1,
   failedImages: 0,
+  reusedImages: 0,
   keyId: null,
 });
 const frame = (seq: number): Buffer => Buffer.from(String(seq));

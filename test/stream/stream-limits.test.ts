@@ -80,7 +80,7 @@ test('a reader that stops reading is cut off, others miss nothing', async () => 
   let sent = 0;
   while (app.stream.clientCount === 2 && sent < 400) {
     sent += 1;
-    emit({ ...ended, timestamp: 0, seq: sent + 1, progress: 1, failedImages: 1 });
+    emit({ ...ended, timestamp: 0, seq: sent + 1, progress: 1, failedImages: 1, reusedImages: 0 });
     if (sent % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 30));
     if (sent > 200) await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -12,6 +12,7 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     firstPath: 'a.jpg',
     finishedImages: imageCount,
     failedImages: 0,
+    reusedImages: 0,
     retryOf: null,
     submittedAt: 1.25,
     startedAt: 2.5,

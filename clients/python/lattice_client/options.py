@@ -68,6 +68,8 @@ class JobOptions(ImageOptions, total=False):
     #: 0 to 10; higher runs first
     priority: int
     callback_url: str
+    #: Which images take over a stored result and do not run: of unchanged files, or of the same bytes.
+    reuse: Literal["off", "unchanged", "content"]
     #: Comes back with the result.
     metadata: Mapping[str, Any]
 

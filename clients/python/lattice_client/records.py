@@ -116,6 +116,8 @@ class ImageResult:
     model_digest: str
     #: The file that was read; None for a picture that was sent.
     file: FileFacts | None
+    #: Id of the job and index of the image whose result this is; None for an image that ran.
+    reused_from: tuple[str, int] | None
     #: Path of the copy that the service drew.
     annotated_url: str | None
     error: Problem | None
@@ -127,6 +129,7 @@ class ImageResult:
         size = raw.get("image", {})
         job = job or {}
         used = raw.get("view")
+        source = raw.get("reused_from")
         return cls(
             image_path=raw["image_path"],
             detections=tuple(Detection.read(each) for each in raw.get("detections", ())),
@@ -144,6 +147,7 @@ class ImageResult:
             worker_id=raw.get("worker_id", job.get("worker_id", "")),
             model_digest=raw.get("model_digest", ""),
             file=FileFacts.read(raw.get("file")),
+            reused_from=None if source is None else (source["job_id"], source["index"]),
             annotated_url=raw.get("annotated_url"),
             error=Problem.read(raw.get("error")),
             raw=raw,
@@ -260,6 +264,8 @@ class JobStatus:
     finished_images: int
     #: Images that ended in an error so far.
     failed_images: int
+    #: Images that took over a stored result so far.
+    reused_images: int
     retry_of: str | None
     error: Problem | None
     raw: Json = _RAW
@@ -279,6 +285,7 @@ class JobStatus:
             image_count=raw["image_count"],
             finished_images=raw["finished_images"],
             failed_images=raw.get("failed_images", 0),
+            reused_images=raw.get("reused_images", 0),
             retry_of=raw.get("retry_of"),
             error=Problem.read(raw.get("error")),
             raw=raw,
@@ -302,6 +309,8 @@ class JobResult:
     #: Over all images; empty where no regions were asked for.
     region_counts: Mapping[str, Mapping[str, int]]
     failed_images: int
+    #: Images that took over a stored result and did not run.
+    reused_images: int
     error: Problem | None
     submitted_at: float
     completed_at: float
@@ -321,6 +330,7 @@ class JobResult:
             class_counts=totals.get("class_counts", {}),
             region_counts=totals.get("region_counts", {}),
             failed_images=raw.get("failed_images", sum(not image.ok for image in images)),
+            reused_images=raw.get("reused_images", 0),
             error=Problem.read(raw["error"]),
             submitted_at=raw["submitted_at"],
             completed_at=raw["completed_at"],

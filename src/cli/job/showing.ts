@@ -87,6 +87,9 @@ function statusRows(job: JobStatus): string[][] {
     ['job', job.job_id],
     ['status', job.status],
     ['images', imagesText(job)],
+    ...(job.reused_images === 0
+      ? []
+      : [['reused', `${job.reused_images} took over a stored result`]]),
     ['type', job.job_type],
     ['priority', String(job.priority)],
     ['worker', job.worker_id === '' ? '-' : job.worker_id],

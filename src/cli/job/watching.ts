@@ -9,6 +9,7 @@ import type {
   ServiceError,
 } from '../../client/lattice-client.js';
 import { jobText } from '../../client/job-text.js';
+import type { ReuseMode } from '../../jobs/job.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
@@ -140,6 +141,7 @@ export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters> {
   vehicleTypes?: string[];
   priority?: number;
   callbackUrl?: string;
+  reuse?: ReuseMode;
   /** JSON of an object. */
   metadata?: string;
   wait?: boolean;
@@ -180,6 +182,7 @@ function jobOf(paths: string[], flags: SubmitFlags): string {
     vehicle_types: vehicleTypes,
     priority: more.priority,
     callback_url: more.callbackUrl,
+    reuse: more.reuse,
   };
   return jobText(job, metadata ?? null);
 }

@@ -116,6 +116,7 @@ export class NativeWorker implements Worker {
       signal,
       modelId: model.native.modelId,
       kind: request.kind,
+      digest: request.digest,
       priority: request.priority ?? 0,
       // The executor's signal ends what waits for a model beyond it.
       deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,

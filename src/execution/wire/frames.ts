@@ -119,6 +119,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
       path: z.string(),
       options: detectOptionsSchema,
       kind: z.enum(['sync', 'async']),
+      digest: z.boolean().exactOptional(),
       priority: z.number().exactOptional(),
       /** Milliseconds left when it was sent. */
       deadlineMs: z.number().exactOptional(),

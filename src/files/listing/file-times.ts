@@ -1,8 +1,8 @@
 /** Reads the times that picture files have: in their EXIF data, and of their last change. */
-import { constants, open, realpath, type FileHandle } from 'node:fs/promises';
-import { pathOnDisk } from './byte-names.js';
+import type { FileHandle } from 'node:fs/promises';
 import { exifTime, type ReadBytes } from './exif-time.js';
 import type { Place } from './find-images.js';
+import { openBeneath } from './open-beneath.js';
 import { wallTimeOf } from '../wall-time.js';
 
 export interface TimesQuery {
@@ -43,15 +43,6 @@ async function timesOf(place: Place): Promise<FileTimes | null> {
   } finally {
     await file.close();
   }
-}
-
-/** A link is followed, as by detection, where it leads to a file beneath the root. */
-async function openBeneath({ root, relative }: Place): Promise<FileHandle | null> {
-  const real = await realpath(await pathOnDisk(root, relative), 'buffer');
-  const folder = Buffer.from(`${(await realpath(root)).replace(/\/$/, '')}/`);
-  if (!real.subarray(0, folder.length).equals(folder)) return null;
-  // A FIFO would hold the open until another program writes.
-  return open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }
 
 async function bytesOf(file: FileHandle): Promise<ReadBytes> {

@@ -3,17 +3,26 @@
  * volume that does not answer would keep a thread of the file calls per call, until none is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileStamps, type StampsQuery } from './file-stamps.js';
 import { fileTimes, type TimesQuery } from './file-times.js';
 import { findImages, isReadable, kindOf, type Listing, type Place } from './find-images.js';
 import { readFolderPage, type FolderQuery } from './folder-page.js';
 import { similarPath } from './similar-path.js';
 
-const calls = { findImages, readFolderPage, kindOf, isReadable, similarPath, fileTimes };
+const calls = {
+  findImages,
+  readFolderPage,
+  kindOf,
+  isReadable,
+  similarPath,
+  fileTimes,
+  fileStamps,
+};
 export type ListingCalls = typeof calls;
 
 export interface ListingRequest {
   call: keyof ListingCalls;
-  query: Place | Listing | FolderQuery | TimesQuery;
+  query: Place | Listing | FolderQuery | TimesQuery | StampsQuery;
 }
 
 /** `hangs`: the process works, but the file system did not answer in time. */
@@ -24,7 +33,7 @@ const HANGS_AFTER_MS = 500;
 
 async function valueOrFailure({ call, query }: ListingRequest): Promise<ListingAnswer> {
   try {
-    return { value: await calls[call](query as Listing & FolderQuery & TimesQuery) };
+    return { value: await calls[call](query as Listing & FolderQuery & TimesQuery & StampsQuery) };
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) };
   }

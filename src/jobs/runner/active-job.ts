@@ -10,6 +10,7 @@ import type { QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
 import type { ImageEnd } from './image-run.js';
 import { JobOutcomes, type OutcomeParts } from './job-outcomes.js';
+import type { TakenOver } from './reuse.js';
 import { SetAside, type SetAsideTimes } from './set-aside.js';
 
 /** A job that has not started. */
@@ -37,7 +38,8 @@ export class ActiveJob implements Ranked {
   readonly #ahead: WaitingImage[] = [];
   /** Index to read on from. */
   #nextIndex = 0;
-  #reading = false;
+  /** From the start on, until its first images are there. */
+  #reading = true;
   #allRead = false;
   /** Taken out of the order of reading. */
   readonly #apart = new Set<number>();
@@ -84,10 +86,10 @@ export class ActiveJob implements Ranked {
     return this.#outcomes.needsSave;
   }
 
-  begin(started: StartedJob, images: WaitingImage[]): void {
+  /** `take` is to follow with the first images. */
+  begin(started: StartedJob): void {
     this.#settings = started.job.spec;
     this.#outcomes.begin(started);
-    this.take(images);
   }
 
   /** Begins a read of `READ_AHEAD` images from this index on; null while none is needed or another one is in progress. */
@@ -98,12 +100,17 @@ export class ActiveJob implements Ranked {
     return this.#nextIndex;
   }
 
-  /** Ends the read with the images that it gave. */
-  take(images: WaitingImage[]): void {
+  /** Ends the read with the images that it gave, and the results that some of them take over. */
+  take(images: WaitingImage[], results: ReadonlyMap<number, TakenOver> = new Map()): void {
     this.#reading = false;
     this.#allRead = images.length < READ_AHEAD;
     this.#nextIndex = (images.at(-1)?.index ?? this.#nextIndex - 1) + 1;
-    this.#ahead.push(...images.filter(({ index }) => !this.#apart.has(index)));
+    for (const image of images) {
+      const result = results.get(image.index);
+      if (this.#apart.has(image.index)) continue;
+      if (result === undefined) this.#ahead.push(image);
+      else this.#outcomes.takeOver(image.index, result);
+    }
   }
 
   /** The next image; null when none is ahead. */

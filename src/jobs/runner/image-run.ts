@@ -9,6 +9,8 @@ import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
 import type { Views } from '../views.js';
 import type { Logger } from '../../base/logger-port.js';
+import type { ReuseKeys } from '../reuse-key.js';
+import type { Reuse } from './reuse.js';
 
 /** Draws the boxes for the owner of the job; resolves with the file name of the picture. */
 export type Annotate = (
@@ -37,6 +39,7 @@ export interface ImageRunner {
   annotate: Annotate | null;
   views: Pick<Views, 'resolve'>;
   readTime: ReadTime | null;
+  reuse: Pick<Reuse, 'keysOf'> | null;
   backoffMs: number;
   /** No retry starts once this is true. */
   stopping: () => boolean;
@@ -48,6 +51,16 @@ export interface ImageRunner {
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 
+/** Of an image that was not run. */
+const NOTHING = { taken: null, keys: null };
+
+interface Ended {
+  workerId: string;
+  taken: PictureTime | null;
+  /** Under which its result can be found; null: it cannot. */
+  keys: ReuseKeys | null;
+}
+
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
 
 /**
@@ -55,9 +68,8 @@ type Failed = Extract<ImageOutcome, { status: 'error' }>;
  * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `taken`: null where it is not known.
  */
 export type ImageEnd =
-  | { kind: 'done'; outcome: ImageOutcome; workerId: string; taken: PictureTime | null }
-  | { kind: 'poison'; outcome: ImageOutcome; workerId: string; taken: null }
-  | { kind: 'no_means'; outcome: Failed; workerId: string; taken: null }
+  | (Ended & { kind: 'done'; outcome: ImageOutcome })
+  | (Ended & { kind: 'poison' | 'no_means'; outcome: Failed })
   | { kind: 'left' }
   | { kind: 'late' };
 
@@ -69,15 +81,14 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
   const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const { options, used } = runner.views.resolve(
-        run.settings.options,
-        run.image.path,
-        run.settings.keyId,
-      );
+      const { settings, image } = run;
+      const resolved = runner.views.resolve(settings.options, image.path, settings.keyId);
+      const { options, used } = resolved;
       const result = await runner.detector.detect({ ...requestOf(run), options });
       const { workerId } = result;
+      const keys = runner.reuse?.keysOf(settings, image.path, resolved, result) ?? null;
       const outcome = await outcomeOf(runner, run, { ...result, ...used });
-      return { kind: 'done', outcome, workerId, taken: await time };
+      return { kind: 'done', outcome, workerId, taken: await time, keys };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -89,7 +100,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       const waits = error.code === 'volume_unavailable';
       const triedOften = attempt === RETRIES;
       if (waits || (triedOften && error.code === 'overloaded')) {
-        return { kind: 'no_means', outcome, workerId, taken: null };
+        return { kind: 'no_means', outcome, workerId, ...NOTHING };
       }
       if (!passing || triedOften) {
         const { jobId, image } = run;
@@ -97,7 +108,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
           const cause = String(error.cause);
           runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
         }
-        return { kind: 'done', outcome, workerId, taken: await time };
+        return { kind: 'done', outcome, workerId, taken: await time, keys: null };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
@@ -114,17 +125,18 @@ function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): 
     'poison_input',
     `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
   );
-  const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
-  return { kind: 'poison', outcome, workerId: detector.workerId, taken: null };
+  const outcome = { status: 'error' as const, error: error.toProblem() };
+  return { kind: 'poison', outcome, workerId: detector.workerId, ...NOTHING };
 }
 
-function requestOf({ jobNumber, image, priority, deadlineMs, signal }: ImageRun) {
+function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {
   return {
     id: taskId(jobNumber, image.index),
     path: image.path,
     kind: 'async' as const,
     priority,
     signal,
+    ...(settings.reuse === 'content' && { digest: true }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
 }

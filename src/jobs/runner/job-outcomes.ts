@@ -10,6 +10,7 @@ import type { QueueCounts } from '../queue-counts.js';
 import type { JobStore } from '../store/job-store.js';
 import type { ImageEnd } from './image-run.js';
 import type { Patience } from './patience.js';
+import type { TakenOver } from './reuse.js';
 
 /** Between two calls. After a crash at most the images of this time run again. */
 const BATCH_DELAY_MS = 50;
@@ -21,6 +22,8 @@ export interface OutcomeParts {
   events: JobEvents;
   /** Between two `job_progress` of a job. */
   progressIntervalMs: number;
+  /** So many images took over a stored result. */
+  onReused: (images: number) => void;
 }
 
 type KnownEnd = Extract<ImageEnd, { outcome: unknown }>;
@@ -32,6 +35,7 @@ export class JobOutcomes {
   #keyId: string | null = null;
   #finishedImages = 0;
   #failedImages = 0;
+  #reusedImages = 0;
   #unsaved: NewOutcome[] = [];
   /** The worker that ran the newest of them. */
   #workerId = '';
@@ -55,16 +59,26 @@ export class JobOutcomes {
     this.#keyId = job.spec.keyId;
     this.#finishedImages = job.finishedImages;
     this.#failedImages = job.failedImages;
+    this.#reusedImages = job.reusedImages;
   }
 
   get needsSave(): boolean {
     return this.#unsaved.length > 0 && !this.#saving;
   }
 
-  add(index: number, { outcome, workerId, taken }: KnownEnd): void {
-    this.#workerId = workerId;
+  add(index: number, { outcome, workerId, taken, keys }: KnownEnd): void {
     const ok = outcome.status === 'ok';
-    this.#unsaved.push({ index, ok, outcome: JSON.stringify(outcome), taken });
+    this.#add({ index, ok, outcome: JSON.stringify(outcome), taken, keys }, workerId);
+  }
+
+  /** The image did not run. */
+  takeOver(index: number, { workerId, ...result }: TakenOver): void {
+    this.#add({ index, ok: true, ...result, reused: true }, workerId);
+  }
+
+  #add(outcome: NewOutcome, workerId: string): void {
+    this.#workerId = workerId;
+    this.#unsaved.push(outcome);
     if (this.#isComplete) this.#hurry();
   }
 
@@ -73,7 +87,7 @@ export class JobOutcomes {
    * does.
    */
   async save(): Promise<boolean> {
-    const { store, counts, patience } = this.#parts;
+    const { store, counts, patience, onReused } = this.#parts;
     this.#saving = true;
     let over = false;
     while (this.#unsaved.length > 0 && !over) {
@@ -88,10 +102,12 @@ export class JobOutcomes {
       this.#savedAt = performance.now();
       over = recorded.value?.terminal ?? true;
       if (recorded.value === null) break;
-      const { stored, finishedImages, failedImages, terminal } = recorded.value;
+      const { stored, finishedImages, failedImages, reusedImages, terminal } = recorded.value;
       counts.recorded(stored);
+      onReused(reusedImages - this.#reusedImages);
       this.#finishedImages = finishedImages;
       this.#failedImages = failedImages;
+      this.#reusedImages = reusedImages;
       if (terminal) counts.finished();
       else this.#reportProgress();
     }
@@ -148,6 +164,7 @@ export class JobOutcomes {
       seq: events.lastSeq,
       progress: progressOf({ finishedImages: this.#finishedImages, imageCount }),
       failedImages: this.#failedImages,
+      reusedImages: this.#reusedImages,
       keyId: this.#keyId,
     });
   }

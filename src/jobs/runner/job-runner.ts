@@ -7,6 +7,8 @@ import { ActiveJob, READ_AHEAD, type ActiveJobParts, type WaitingJob } from './a
 import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, runImage, type ImageRunner } from './image-run.js';
 import type { QueuedJob, WaitingImage } from '../job-records.js';
+import type { JobSettings } from '../job.js';
+import type { Reuse } from './reuse.js';
 import { WorkOrder } from './work-order.js';
 import { toLatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
@@ -14,6 +16,7 @@ import { inTime } from '../../base/in-time.js';
 export interface RunnerParts extends Omit<ImageRunner, 'stopping'>, ActiveJobParts {
   /** Waiting time that raises a job by one priority. */
   ageingSeconds: number;
+  reuse: Reuse | null;
 }
 
 /** Images ready to hand out while the start of the next job is being stored. */
@@ -138,7 +141,10 @@ export class JobRunner {
         patience.insist('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
       ]);
       if (started === null || images === null || job.ended) this.#end(job);
-      else job.begin(started, images.value);
+      else {
+        job.begin(started);
+        this.#supply(job, started.job.spec, images.value);
+      }
     } catch (error) {
       await this.#fail(job, error);
     }
@@ -154,8 +160,25 @@ export class JobRunner {
       const images = await patience.insist('waiting', () =>
         store.waiting(job.number, from, READ_AHEAD),
       );
-      if (images === null || job.ended) return;
-      job.take(images.value);
+      if (images === null || job.ended || job.settings === null) return;
+      this.#supply(job, job.settings, images.value);
+    });
+  }
+
+  /** Gives the job the images that were read; those that take over a stored result do not run. */
+  #supply(job: ActiveJob, settings: JobSettings, images: WaitingImage[]): void {
+    const { reuse } = this.#parts;
+    if (reuse?.isWanted(settings) !== true) {
+      job.take(images);
+      this.#pump();
+      return;
+    }
+    this.#workOn(job, async () => {
+      const results = await reuse.takeOver(settings, images);
+      if (job.ended) return;
+      job.take(images, results);
+      if (job.needsSave) this.#save(job);
+      this.#readAhead(job);
       this.#pump();
     });
   }

@@ -34,7 +34,7 @@ export class ImageFacts {
   }
 
   /** Call `save` after the last one. */
-  add({ index, outcome, taken }: NewOutcome): void {
+  add({ index, outcome, taken, keys }: NewOutcome): void {
     const image = JSON.parse(outcome) as ImageOutcome;
     const { detections = [], regionCounts } = image.status === 'ok' ? image : {};
     const classes = countClasses(detections);
@@ -46,8 +46,8 @@ export class ImageFacts {
     this.#regions.add(regionCounts);
     this.#statements.run(
       `INSERT INTO image_facts (task, failed, boxes, weakest, classes, weakest_by_class, class_counts, region_counts,
-         taken, taken_from)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         taken, taken_from, reuse_key, content_key)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       taskId(this.#jobNumber, index),
       image.status === 'ok' ? 0 : 1,
       detections.length,
@@ -58,6 +58,8 @@ export class ImageFacts {
       regionCounts === undefined ? null : JSON.stringify(regionCounts),
       taken?.time ?? null,
       taken?.source ?? null,
+      keys?.unchanged ?? null,
+      keys?.content ?? null,
     );
   }
 

@@ -84,7 +84,7 @@ export class JobReads {
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
       `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, failed AS failedImages,
-         error FROM outbox
+         reused AS reusedImages, error FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,

@@ -1,12 +1,12 @@
 /** Rows of `jobs` as jobs of the service, and the idempotency keys with which they were submitted. */
 import type { Problem } from '../../api/errors.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
-import { jobNotFound, type Idempotency, type JobSettings } from '../job.js';
+import { jobNotFound, REUSE_MODES, type Idempotency, type JobSettings } from '../job.js';
 import { MAX_IMAGES, type StoredJob } from '../job-records.js';
 import type { Statements } from './statements.js';
 
 export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
-  finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf,
+  finished AS finishedImages, finished - succeeded AS failedImages, reused AS reusedImages, retry_of AS retryOf,
   (SELECT path FROM job_images WHERE task = number * ${MAX_IMAGES}) AS firstPath,
   submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error`;
@@ -18,12 +18,14 @@ export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
   error: string | null;
 }
 
+/** Of older jobs too: what is newer than a job is not in its settings. */
+type StoredSettings = Omit<JobSettings, 'reuse'> & Partial<Pick<JobSettings, 'reuse'>>;
+
 export function toStoredJob({ settings, metadata, error, ...job }: JobRow): StoredJob {
-  const { options, ...others } = JSON.parse(settings) as JobSettings;
+  const { options, reuse = REUSE_MODES[0], ...others } = JSON.parse(settings) as StoredSettings;
   return {
     ...job,
-    // A parameter that is newer than the job has its default.
-    spec: { ...others, options: { ...DEFAULT_PARAMETERS, ...options }, metadata },
+    spec: { ...others, reuse, options: { ...DEFAULT_PARAMETERS, ...options }, metadata },
     error: error === null ? null : (JSON.parse(error) as Problem),
   };
 }

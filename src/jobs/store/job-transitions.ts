@@ -83,12 +83,12 @@ export class JobTransitions {
       jobNumber,
     ) as JobRow;
     const job = toStoredJob(row);
-    const { jobId, status, error, failedImages } = job;
+    const { jobId, status, error, failedImages, reusedImages } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, error, terminal)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, reused, error, terminal)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobNumber,
       jobId,
       keyId,
@@ -97,10 +97,12 @@ export class JobTransitions {
       at,
       progress,
       failedImages,
+      reusedImages,
       row.error,
       hasEnded(status) ? 1 : 0,
     );
-    const stored = { event, jobId, status, timestamp: at, seq, progress, failedImages, keyId };
+    const counts = { progress, failedImages, reusedImages };
+    const stored = { event, jobId, status, timestamp: at, seq, ...counts, keyId };
     this.#notes.events.push(error === null ? stored : { ...stored, error });
     return job;
   }

@@ -66,7 +66,9 @@ export class JobWrites {
       throw new LatticeError('nothing_to_retry', 'Every image of the job was processed.');
     }
     if (!retry.admit) return null;
-    const settings = { ...ended.spec, keyId };
+    // All are asked for again because their results are not wanted as they are.
+    const reuse = retry.images === 'all' ? 'off' : ended.spec.reuse;
+    const settings = { ...ended.spec, keyId, reuse } satisfies JobSettings;
     return this.#add(retry, settings, imageCount, retryOf, (number) => {
       this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
     });
@@ -103,16 +105,22 @@ export class JobWrites {
     facts.save();
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;
+    const reused = row.reusedImages + stored.filter((image) => image.reused).length;
     this.#statements.run(
-      'UPDATE jobs SET finished = ?, succeeded = ?, worker_id = ? WHERE number = ?',
+      'UPDATE jobs SET finished = ?, succeeded = ?, reused = ?, worker_id = ? WHERE number = ?',
       finished,
       succeeded,
+      reused,
       workerId,
       jobNumber,
     );
     const terminal = finished === row.imageCount;
     if (terminal) this.#transitions.end(jobNumber, succeeded > 0 ? null : this.#failureOf(row), at);
-    const progress = { finishedImages: finished, failedImages: finished - succeeded };
+    const progress = {
+      finishedImages: finished,
+      failedImages: finished - succeeded,
+      reusedImages: reused,
+    };
     return { stored: stored.length, ...progress, terminal };
   }
 

@@ -211,6 +211,16 @@ const MIGRATIONS = [
        FROM job_images, json_each(outcome, '$.detections') WHERE job_images.task = image_facts.task GROUP BY 1))
   WHERE boxes > 0;
   `,
+  `
+  -- What the result of an image depends on, as hashes: its file as it was, or the bytes of it. Null where it is not known.
+  ALTER TABLE image_facts ADD COLUMN reuse_key TEXT;
+  ALTER TABLE image_facts ADD COLUMN content_key TEXT;
+  CREATE INDEX images_by_reuse_key ON image_facts (reuse_key) WHERE reuse_key IS NOT NULL;
+  CREATE INDEX images_by_content_key ON image_facts (content_key) WHERE content_key IS NOT NULL;
+  -- Images that took over a stored result.
+  ALTER TABLE jobs ADD COLUMN reused INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE outbox ADD COLUMN reused INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

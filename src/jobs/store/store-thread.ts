@@ -23,6 +23,7 @@ import { ImageReads } from './image-rows.js';
 import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
 import { JobWrites } from './job-writes.js';
+import { ReuseReads } from './reuse-rows.js';
 import { Retention } from './retention.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
@@ -66,6 +67,7 @@ type Remote<T> = {
 
 export type JobCalls = Remote<JobReads> &
   Remote<ImageReads> &
+  Remote<ReuseReads> &
   Remote<JobWrites> &
   Remote<ViewReads> &
   Remote<ViewWrites> &
@@ -89,6 +91,7 @@ function bindCalls(
     reads: methodsOf(
       new JobReads(statements),
       new ImageReads(statements),
+      new ReuseReads(statements),
       new ViewReads(statements),
       new WebhookReads(statements),
     ),

@@ -16,6 +16,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   image_count: 4,
   finished_images: 0,
   failed_images: 0,
+  reused_images: 0,
   retry_of: null,
   error: null,
   ...fields,
@@ -36,6 +37,7 @@ const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEven
     timestamp: 1_001,
     progress: 0,
     failed_images: 0,
+    reused_images: 0,
     seq: 1,
     ...fields,
   };

@@ -11,6 +11,10 @@ export const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
 export const failedImagesSchema = z
   .int()
   .openapi({ description: 'Images that ended in an error so far', example: 0 });
+export const reusedImagesSchema = z.int().openapi({
+  description: 'Images that took over a stored result so far, see `reuse`',
+  example: 0,
+});
 export const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
 /** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
 export const timestampSchema = z.number().openapi({
@@ -18,3 +22,11 @@ export const timestampSchema = z.number().openapi({
   description: 'Unix time in seconds, fractional',
   example: 1763722800.25,
 });
+
+/** In the entry of an image. */
+export const reusedFromSchema = z
+  .object({ job_id: jobIdSchema, index: z.int().openapi({ description: 'From 0' }) })
+  .openapi('ReusedFrom', {
+    description:
+      'The image that ran: this one took over its result, because its file, the model and the options were the same. Absent in an image that ran',
+  });

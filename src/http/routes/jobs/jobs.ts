@@ -12,6 +12,7 @@ import { shorten } from '../../request/validation.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
+  reusedImagesSchema,
   jobIdSchema,
   jobTypeSchema,
   stateSchema,
@@ -77,6 +78,7 @@ const statusView = snakeCase(
     imageCount: z.int(),
     finishedImages: z.int(),
     failedImages: failedImagesSchema,
+    reusedImages: reusedImagesSchema,
     retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
@@ -103,6 +105,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     image_count: 2,
     finished_images: 1,
     failed_images: 0,
+    reused_images: 0,
     retry_of: null,
     error: null,
   },

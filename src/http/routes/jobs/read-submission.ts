@@ -6,7 +6,7 @@ import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
-import type { JobSpec } from '../../../jobs/job.js';
+import { REUSE_MODES, type JobSpec } from '../../../jobs/job.js';
 import {
   createTargetPolicy,
   targetRefusal,
@@ -127,6 +127,14 @@ export const jobSubmitSchema = z
     callback_url: callbackUrlSchema.nullish(),
     metadata: metadataSchema.nullish(),
     annotate: annotateSchema.nullish(),
+    reuse: z
+      .enum(REUSE_MODES)
+      .openapi({
+        description:
+          'Which images take over a stored result of an earlier job and do not run. unchanged: the file, the model, the options and the release are those of that result. content: the bytes of the file are, wherever it lies. Images of jobs with `annotate` always run',
+        default: REUSE_MODES[0],
+      })
+      .nullish(),
   })
   .openapi('JobSubmit', {
     description: NULL_IS_NOT_GIVEN,
@@ -188,6 +196,7 @@ export function createReadSubmission(
       callbackUrl: body.callback_url ?? null,
       metadata,
       annotate: body.annotate ?? false,
+      reuse: body.reuse ?? REUSE_MODES[0],
       keyId,
     };
     return { spec, leftOut: found.leftOut };

@@ -2,13 +2,15 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import { withMember } from '../../../base/json-text.js';
-import type { ImageEntry, Job } from '../../../jobs/job.js';
+import type { ImageEntry, ImageOutcome, Job } from '../../../jobs/job.js';
 import { countCars, RegionSums } from '../../../api/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { imageFields, viewImage } from '../../answer/processed-image.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
+  reusedFromSchema,
+  reusedImagesSchema,
   jobIdSchema,
   stateSchema,
   timestampSchema,
@@ -19,15 +21,17 @@ import { problemSchema } from '../../answer/problem.schema.js';
 /** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */
 const MAX_IMAGES_BYTES = 960_000;
 
+const jobImageFields = { ...imageFields, reused_from: reusedFromSchema.optional() };
+
 const singleResultSchema = z
-  .object({ image_path: z.string(), ...imageFields, model: z.string(), worker_id: z.string() })
+  .object({ image_path: z.string(), ...jobImageFields, model: z.string(), worker_id: z.string() })
   .openapi('SingleImageResult');
 
 export const processedImageSchema = z
   .object({
     image_path: z.string(),
     status: z.literal('ok'),
-    ...imageFields,
+    ...jobImageFields,
     worker_id: z.string(),
   })
   .openapi('ProcessedImage');
@@ -67,6 +71,7 @@ export const jobResultSchema = z
     job_id: jobIdSchema,
     status: stateSchema,
     failed_images: failedImagesSchema,
+    reused_images: reusedImagesSchema,
     result: z.union([singleResultSchema, multiResultSchema, z.null()]),
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
@@ -94,12 +99,19 @@ export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
 type JobDigestBody = z.infer<typeof jobDigestSchema>;
 
+function viewJobImage(outcome: Extract<ImageOutcome, { status: 'ok' }>) {
+  const image = viewImage(outcome, outcome.annotatedPath);
+  if (outcome.reusedFrom === undefined) return image;
+  const { jobId, index } = outcome.reusedFrom;
+  return { ...image, reused_from: { job_id: jobId, index } };
+}
+
 /** The result of a job of one image. It is null when the image gave no boxes; `error` of the record says why. */
 function viewSingle(job: Job, { path, outcome }: ImageEntry): SingleResultBody | null {
   if (outcome?.status !== 'ok') return null;
   return {
     image_path: path,
-    ...viewImage(outcome, outcome.annotatedPath),
+    ...viewJobImage(outcome),
     model: job.spec.options.modelName,
     worker_id: outcome.workerId ?? job.workerId,
   };
@@ -147,7 +159,12 @@ function fieldsOf(value: object): string {
 
 /** The fields before `result`. */
 function headText(job: Job): string {
-  const head = { job_id: job.jobId, status: job.status, failed_images: job.failedImages };
+  const head = {
+    job_id: job.jobId,
+    status: job.status,
+    failed_images: job.failedImages,
+    reused_images: job.reusedImages,
+  };
   return fieldsOf(head satisfies Partial<JobResultBody>);
 }
 
@@ -175,7 +192,7 @@ export function viewEntry(
     return {
       image_path: path,
       status: 'ok',
-      ...viewImage(outcome, outcome.annotatedPath),
+      ...viewJobImage(outcome),
       worker_id: outcome.workerId ?? job.workerId,
     };
   }

@@ -1,0 +1,42 @@
+/** Looks at files beneath the image roots without running them: which they are, and in what state. */
+import { placesOf } from './image-paths.js';
+import type { FoundFile } from './listing/file-stamps.js';
+import type { Place } from './listing/find-images.js';
+import { ImageLister } from './listing/image-lister.js';
+import { unicodeForms } from './unicode-forms.js';
+
+/** For the files of one call. */
+const STAMPS_MS = 5_000;
+/** Their bytes are read. */
+const DIGESTS_MS = 60_000;
+
+/** For each path what lies there; null where nothing can be said. Never rejects. */
+export type LookAtFiles = (
+  paths: readonly string[],
+  digest: boolean,
+) => Promise<readonly (FoundFile | null)[]>;
+
+/** `roots` are absolute. Other processes look: a volume that hangs holds no thread of the service. */
+export function fileLooks(roots: readonly string[]): LookAtFiles {
+  const lister = new ImageLister();
+  return async (paths, digest) => {
+    const found = new Array<FoundFile | null>(paths.length).fill(null);
+    const byRoot = new Map<string, { index: number; places: Place[] }[]>();
+    paths.forEach((path, index) => {
+      const places = unicodeForms(path).flatMap((form) => placesOf(form, roots));
+      const root = places[0]?.root;
+      if (root === undefined) return;
+      const asked = byRoot.get(root) ?? [];
+      asked.push({ index, places });
+      byRoot.set(root, asked);
+    });
+    const withinMs = digest ? DIGESTS_MS : STAMPS_MS;
+    const looks = [...byRoot].map(async ([root, asked]) => {
+      const query = { root, files: asked.map(({ places }) => places), digest };
+      const answers = await lister.ask('fileStamps', query, withinMs).catch(() => []);
+      asked.forEach(({ index }, at) => (found[index] = answers[at] ?? null));
+    });
+    await Promise.all(looks);
+    return found;
+  };
+}
