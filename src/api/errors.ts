@@ -15,6 +15,8 @@ interface ErrorRow {
   passing?: true;
   /** No worker finished the image: nothing is known of the image, of its model or of the rate of the workers. */
   unfinished?: true;
+  /** A file that is still being written fails so: later it may not. */
+  ofPart?: true;
   /** It depends on the files of the node that ran the image. */
   ofNode?: true;
   /** The worker that answers so is about to end. */
@@ -66,9 +68,19 @@ const ROWS = {
   not_a_regular_file: { status: 422, title: 'Path is not a regular file', of: 'image' },
   image_unreadable: { status: 422, title: 'Image cannot be read', of: 'image', ofNode: true },
   image_too_large: { status: 422, title: 'Image exceeds a size limit', of: 'image' },
-  unsupported_image_format: { status: 422, title: 'Image format not supported', of: 'image' },
-  invalid_image: { status: 422, title: 'Image cannot be decoded', of: 'image' },
-  input_changed: { status: 422, title: 'Image changed while it was read', of: 'image' },
+  unsupported_image_format: {
+    status: 422,
+    title: 'Image format not supported',
+    of: 'image',
+    ofPart: true,
+  },
+  invalid_image: { status: 422, title: 'Image cannot be decoded', of: 'image', ofPart: true },
+  input_changed: {
+    status: 422,
+    title: 'Image changed while it was read',
+    of: 'image',
+    ofPart: true,
+  },
   volume_unavailable: { status: 503, title: 'Image folder does not answer', of: 'worker' },
   unknown_model: { status: 422, title: 'Model not found', of: 'model' },
   invalid_model: { status: 422, title: 'Model cannot be used', of: 'model' },

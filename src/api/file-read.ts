@@ -50,6 +50,16 @@ export function freshAge({ modifiedNs, readAt }: Pick<FileRead, 'modifiedNs' | '
   return age < BEING_WRITTEN_S ? age : null;
 }
 
+/** As `freshAge`, also where a copy has set the time of modification back. */
+export function mayBeWritten({ modifiedNs, changedNs, readAt }: FileRead): boolean {
+  return [modifiedNs, changedNs].some((each) => freshAge({ modifiedNs: each, readAt }) !== null);
+}
+
+/** Whether the file was written between two looks from different machines, which number devices differently. */
+export function hasMoved(a: FileStamp, b: FileStamp): boolean {
+  return a.size !== b.size || a.modifiedNs !== b.modifiedNs || a.changedNs !== b.changedNs;
+}
+
 function toSeconds(nanoseconds: string): number {
   return Number(BigInt(nanoseconds) / 1_000n) / 1e6;
 }

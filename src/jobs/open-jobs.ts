@@ -89,6 +89,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       views,
       readTime: options.readTime ?? null,
       reuse: options.reuse ? new Reuse({ ...options.reuse, detector, store, views, logger }) : null,
+      look: options.reuse?.look ?? null,
       onReused: options.onReused ?? (() => undefined),
       backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,

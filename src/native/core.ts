@@ -322,8 +322,9 @@ const inHex = (quarter: bigint) => quarter.toString(16).padStart(16, '0');
 
 /** An image that cannot be used may be one that is still being written. */
 function toImageError(code: ErrorCode, message: string, file: FileRead | null): LatticeError {
-  const age = file === null || ERRORS[code].of !== 'image' ? null : freshAge(file);
-  if (file === null || age === null) return new LatticeError(code, message);
+  if (file === null || ERRORS[code].ofPart !== true) return new LatticeError(code, message);
+  const age = freshAge(file);
+  if (age === null) return new LatticeError(code, message, { file });
   const detail = `${message.replace(/\.$/, '')}. The file was modified ${age.toFixed(1)} s before it was read.`;
   return new LatticeError(code, detail, { file });
 }

@@ -8,6 +8,7 @@ import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../job.js';
 import type { QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
+import { BeingWritten } from './being-written.js';
 import type { ImageEnd } from './image-run.js';
 import { JobOutcomes, type OutcomeParts } from './job-outcomes.js';
 import type { TakenOver } from './reuse.js';
@@ -33,6 +34,7 @@ export class ActiveJob implements Ranked {
   readonly #logger: Logger;
   readonly #outcomes: JobOutcomes;
   readonly #aside: SetAside;
+  readonly #written: BeingWritten;
   #settings: JobSettings | null = null;
   /** Images to hand out next; the others stay on disk. */
   readonly #ahead: WaitingImage[] = [];
@@ -57,6 +59,10 @@ export class ActiveJob implements Ranked {
     this.#outcomes = new JobOutcomes(job, parts);
     this.#aside = new SetAside(parts.volumeTimes, (images) => {
       this.#ahead.push(...images);
+      onAhead();
+    });
+    this.#written = new BeingWritten((image) => {
+      this.#ahead.push(image);
       onAhead();
     });
   }
@@ -139,7 +145,11 @@ export class ActiveJob implements Ranked {
     if (end.kind === 'late') this.#ahead.unshift(image);
     else {
       if (end.kind === 'no_means' && this.#setAside(image, end.outcome.error)) return;
-      if (end.kind === 'done') this.#aside.done(image);
+      if (end.kind === 'part' && this.#written.take(image, end.file)) return;
+      if (end.kind === 'done') {
+        this.#aside.done(image);
+        this.#written.done(image);
+      }
       this.#outcomes.add(image.index, end);
     }
   }
@@ -162,6 +172,7 @@ export class ActiveJob implements Ranked {
   end(): void {
     this.#ended = true;
     this.#aside.end();
+    this.#written.end();
     this.#ahead.length = 0;
     this.#allRead = true;
     this.#outcomes.end();

@@ -1,9 +1,11 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
+import { hasMoved, mayBeWritten, type FileRead } from '../../api/file-read.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
 import type { Detector } from '../../execution/detector.js';
+import type { LookAtFiles } from '../../files/file-looks.js';
 import type { PictureTime } from '../../files/wall-time.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
@@ -40,6 +42,7 @@ export interface ImageRunner {
   views: Pick<Views, 'resolve'>;
   readTime: ReadTime | null;
   reuse: Pick<Reuse, 'keysOf'> | null;
+  look: LookAtFiles | null;
   backoffMs: number;
   /** No retry starts once this is true. */
   stopping: () => boolean;
@@ -64,12 +67,13 @@ interface Ended {
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
 
 /**
- * `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
+ * `part`: its file may still be written; `file` is null where it changed while it was read. `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
  * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `taken`: null where it is not known.
  */
 export type ImageEnd =
   | (Ended & { kind: 'done'; outcome: ImageOutcome })
   | (Ended & { kind: 'poison' | 'no_means'; outcome: Failed })
+  | (Ended & { kind: 'part'; outcome: Failed; file: FileRead | null })
   | { kind: 'left' }
   | { kind: 'late' };
 
@@ -102,6 +106,10 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       if (waits || (triedOften && error.code === 'overloaded')) {
         return { kind: 'no_means', outcome, workerId, ...NOTHING };
       }
+      if (await isPart(runner, run.image.path, error)) {
+        const file = error.file ?? null;
+        return { kind: 'part', outcome, workerId, taken: await time, keys: null, file };
+      }
       if (!passing || triedOften) {
         const { jobId, image } = run;
         if (error.code === 'internal_error') {
@@ -114,6 +122,16 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       if (runner.stopping()) return { kind: 'left' };
     }
   }
+}
+
+/** Whether the file may hold a part only of what it will hold: it is fresh, or is another one by now. */
+async function isPart({ look }: ImageRunner, path: string, error: LatticeError): Promise<boolean> {
+  const { code, file } = error;
+  if (ERRORS[code].ofPart !== true) return false;
+  if (file === undefined) return code === 'input_changed';
+  if (mayBeWritten(file)) return true;
+  const [now] = (await look?.([path], false)) ?? [];
+  return now ? hasMoved(now.stamp, file) : false;
 }
 
 function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): ImageEnd {
