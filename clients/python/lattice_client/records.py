@@ -240,6 +240,8 @@ class JobStatus:
     #: Images that ended in an error so far.
     failed_images: int
     retry_of: str | None
+    #: The upload whose photos it has.
+    upload: str | None
     error: Problem | None
     raw: Json = _RAW
 
@@ -259,6 +261,7 @@ class JobStatus:
             finished_images=raw["finished_images"],
             failed_images=raw.get("failed_images", 0),
             retry_of=raw.get("retry_of"),
+            upload=raw.get("upload"),
             error=Problem.read(raw.get("error")),
             raw=raw,
         )
