@@ -2,6 +2,12 @@
 import { jobText } from '../../client/job-text.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 
+export const JOB_TYPE_TEXTS: readonly { type: JobSubmit['job_type']; text: string }[] = [
+  { type: 'detect_vehicles', text: 'Vehicles' },
+  { type: 'detect_cars', text: 'Cars only' },
+  { type: 'batch_detect', text: 'Everything the model knows' },
+];
+
 export interface JobFields {
   /** One path a line; empty lines are none. */
   paths: string;
