@@ -29,6 +29,8 @@ export interface LeftOutPhoto {
 }
 
 export interface SendProgress {
+  /** The file that was the last one. */
+  name: string;
   /** Files that have been sent or left out, and how many there are. */
   files: number;
   ofFiles: number;
@@ -151,7 +153,7 @@ async function sendFiles(
       if (refusal !== null) leftOut.push({ name: file.name, detail: refusal });
       done += 1;
       bytes += file.bytes;
-      onProgress({ files: done, ofFiles: files.length, bytes, ofBytes, leftOut });
+      onProgress({ name: file.name, files: done, ofFiles: files.length, bytes, ofBytes, leftOut });
     }
   };
   const workers = Array.from({ length: AT_A_TIME }, () =>

@@ -192,7 +192,7 @@ describe.skipIf(browserPath === null)('detect', () => {
       expect((await request).headers()['content-type']).toContain('multipart/form-data');
       await eventual(() => heading.textContent()).toBe(`${kind}.jpg`);
     }
-    await page.locator('input[type=file]').setInputFiles(join(DEMO, 'crossing.jpg'));
+    await page.getByLabel('Pictures of this machine').setInputFiles(join(DEMO, 'crossing.jpg'));
     await eventual(() => heading.textContent()).toBe('crossing.jpg');
     expect(await page.evaluate(() => document.querySelector<HTMLImageElement>('.stage img')?.src)).toMatch(/^blob:/); // prettier-ignore
     expect((await figures())[0]).toBeGreaterThan(0);

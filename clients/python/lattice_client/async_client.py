@@ -13,6 +13,7 @@ import httpx
 from .core import Core, CountsBy, JobRef
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
+from .photos import Photos
 from .picture import Picture
 from .progress import Progress
 from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View, Watch
@@ -69,13 +70,14 @@ class AsyncLattice:
 
     async def submit(
         self,
-        paths: str | Iterable[str],
+        paths: str | Iterable[str] | None = None,
         *,
+        upload: Photos | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         **options: Unpack[JobOptions],
     ) -> JobAccepted:
-        return await self._run(self._core.submit(paths, options, idempotency_key, timeout))
+        return await self._run(self._core.submit(paths, upload, options, idempotency_key, timeout))
 
     async def status(self, job: JobRef, *, timeout: float | None = None) -> JobStatus:
         return await self._run(self._core.status(job, timeout))

@@ -12,6 +12,7 @@ import httpx
 from .core import Core, CountsBy, JobRef
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
+from .photos import Photos
 from .picture import Picture
 from .progress import Progress
 from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View, Watch
@@ -80,8 +81,9 @@ class Lattice:
 
     def submit(
         self,
-        paths: str | Iterable[str],
+        paths: str | Iterable[str] | None = None,
         *,
+        upload: Photos | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         **options: Unpack[JobOptions],
@@ -90,8 +92,12 @@ class Lattice:
 
         Returns once the job is on the service's disk. A later submission with the same key and options gives the same
         job; by default each has a key of its own, so that a repeat after a broken connection makes no second job.
+
+        `upload` in place of paths: folders and files of this machine, which are sent first and kept by the service as
+        long as the job. What is no picture that the service reads is left out; `left_out` of the job's summary says
+        what.
         """
-        return self._run(self._core.submit(paths, options, idempotency_key, timeout))
+        return self._run(self._core.submit(paths, upload, options, idempotency_key, timeout))
 
     def status(self, job: JobRef, *, timeout: float | None = None) -> JobStatus:
         return self._run(self._core.status(job, timeout))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import uuid
@@ -13,8 +14,9 @@ import httpx
 
 from .address import authorization, service_url
 from .effects import Answer, Call, Emit, Flow, NextLine, Work
-from .errors import PictureError, ServiceError, UnexpectedAnswerError
+from .errors import LatticeError, PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
+from .photos import Photo, Photos, find_photos
 from .picture import Picture, read_picture
 from .progress import Progress, shown
 from .records import (
@@ -41,6 +43,10 @@ CountsBy: TypeAlias = Literal["image", "folder", "hour", "day"]
 
 #: A result may be of many thousand images.
 _RESULT_SECONDS = 300.0
+#: One photo, over a slow line.
+_PHOTO_SECONDS = 600.0
+#: With these the service refuses a photo and counts it in `left_out` of the job.
+_CODES_OF_A_PHOTO = ("unsupported_image_format", "image_too_large", "validation_failed")
 #: A code with which the service answers to a path that may be one of this machine.
 _PATH_CODES = ("image_not_found", "path_not_allowed")
 
@@ -73,12 +79,19 @@ class Core:
 
     def submit(
         self,
-        paths: str | Iterable[str],
+        paths: str | Iterable[str] | None,
+        upload: Photos | None,
         options: Mapping[str, Any],
         idempotency_key: str | None,
         timeout: float | None,
     ) -> Flow[JobAccepted]:
-        images = [paths] if isinstance(paths, str) else list(paths)
+        if (paths is None) == (upload is None):
+            raise ValueError(
+                "Give paths that the service reads, or photos of this machine as upload."
+            )
+        if upload is not None:
+            return (yield from self._submit_photos(upload, options, idempotency_key, timeout))
+        images = [paths] if isinstance(paths, str) else list(paths or ())
         for path in images:
             if not isinstance(path, str):
                 raise TypeError(
@@ -87,6 +100,43 @@ class Core:
         body = {"job_type": "detect_vehicles", "image_paths": images, **options}
         call = Call("POST", "/v1/jobs/submit", json=body, headers=_key(idempotency_key))
         return JobAccepted.read((yield from self._json(call, timeout)))
+
+    def _submit_photos(
+        self,
+        photos: Photos,
+        options: Mapping[str, Any],
+        idempotency_key: str | None,
+        timeout: float | None,
+    ) -> Flow[JobAccepted]:
+        """What the service does not take is left out; where the job cannot be made, what was sent is removed."""
+        found = yield Work(lambda: find_photos(photos))
+        plan = {"files": [{"name": photo.name, "bytes": photo.bytes} for photo in found]}
+        upload = yield from self._json(Call("POST", "/v1/uploads", json=plan), timeout)
+        path = f"/v1/uploads/{quote(upload['upload_id'], safe='')}"
+        left_out = {each["name"] for each in upload["left_out"]}
+        try:
+            for photo in found:
+                if photo.name not in left_out:
+                    yield from self._send_photo(path, photo, timeout)
+            body = {"job_type": "detect_vehicles", "image_paths": ["."], **options}
+            body["upload"] = upload["upload_id"]
+            call = Call("POST", "/v1/jobs/submit", json=body, headers=_key(idempotency_key))
+            return JobAccepted.read((yield from self._json(call, timeout)))
+        except LatticeError:
+            # Else the service removes it after an hour.
+            with contextlib.suppress(LatticeError):
+                yield from self._call(Call("DELETE", path, repeatable=False), timeout)
+            raise
+
+    def _send_photo(self, path: str, photo: Photo, timeout: float | None) -> Flow[None]:
+        content = yield Work(photo.read)
+        query = {"modified_at": f"{photo.modified_at:.3f}"}
+        call = Call("PUT", f"{path}/{quote(photo.name)}", query=query, content=content)
+        try:
+            yield from self._json(call, timeout or max(_PHOTO_SECONDS, self._timeout))
+        except ServiceError as error:
+            if error.code not in _CODES_OF_A_PHOTO:
+                raise
 
     def status(self, job: JobRef, timeout: float | None = None) -> Flow[JobStatus]:
         call = Call("GET", f"{_path(job)}/status")

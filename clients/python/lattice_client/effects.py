@@ -27,6 +27,8 @@ class Call:
     form: Mapping[str, str] | None = None
     #: Name, bytes and media type.
     file: tuple[str, bytes, str] | None = None
+    #: The whole body.
+    content: bytes | None = None
     repeatable: bool = True
 
 

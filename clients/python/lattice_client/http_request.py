@@ -27,6 +27,7 @@ def request_of(core: Core, http: httpx.Client | httpx.AsyncClient, send: Send) -
         headers={**core.headers, **call.headers},
         json=call.json,
         data=call.form,
+        content=call.content,
         files=None if call.file is None else {"image": call.file},
         timeout=httpx.Timeout(left, connect=min(left, _CONNECT_SECONDS)),
     )

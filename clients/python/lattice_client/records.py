@@ -281,6 +281,8 @@ class JobStatus:
     keep: bool | int
     #: Unix time at which the results are removed at the earliest; None while it runs, and where it is kept.
     expires_at: float | None
+    #: The upload whose photos it has.
+    upload: str | None
     error: Problem | None
     raw: Json = _RAW
 
@@ -310,6 +312,7 @@ class JobStatus:
             notes=raw.get("notes"),
             keep=raw.get("keep", False),
             expires_at=raw.get("expires_at"),
+            upload=raw.get("upload"),
             error=Problem.read(raw.get("error")),
             raw=raw,
         )

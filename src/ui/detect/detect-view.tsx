@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { tilesText } from '../../api/tiles.js';
+import { photoOf, type PhotoFile } from '../../client/upload-calls.js';
 import { ServiceError } from '../../client/service-error.js';
 import { firstPictures, type FolderEntry } from '../images/folder.js';
 import { ImagePicker } from '../images/image-picker.js';
@@ -34,21 +35,33 @@ import {
 } from './detection.js';
 import { DropZone } from './drop-zone.js';
 import { MORE_ROWS, noMore } from './more-options.js';
+import { PhotoJob } from './photo-job.js';
 
 /** Classes that a request gets without naming any, where the model has them. */
 const VEHICLES = 4;
 
 export function DetectView() {
   const isPicking = useSignal(false);
+  const photos = useSignal<readonly PhotoFile[]>([]);
+  const onPhotos = (found: readonly PhotoFile[]): void => {
+    photos.value = found;
+  };
   useEffect(followAddress, []);
   useEffect(() => void loadViews(), []);
   const pick = (): void => {
     isPicking.value = true;
   };
   return (
-    <DropZone onFile={(file) => detect({ kind: 'file', file })} onText={namePath}>
+    <DropZone
+      onFile={(file) => detect({ kind: 'file', file })}
+      onPhotos={onPhotos}
+      onText={namePath}
+    >
       <h1 class="hidden-heading">Detect in one picture</h1>
-      <Controls onPick={pick} />
+      <Controls onPick={pick} onPhotos={onPhotos} />
+      {photos.value.length > 0 && (
+        <PhotoJob photos={photos.value} model={model.value} onClose={() => onPhotos([])} />
+      )}
       {fault.value !== null && (
         <Problem error={fault.value}>
           <FaultActions onPick={pick} />
@@ -77,17 +90,25 @@ function namePath(path: string): void {
   detect({ kind: 'path', path });
 }
 
-function Controls({ onPick }: { onPick: () => void }) {
+interface ControlsProps {
+  onPick: () => void;
+  onPhotos: (photos: readonly PhotoFile[]) => void;
+}
+
+function Controls({ onPick, onPhotos }: ControlsProps) {
+  const folder = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
   const source = asked.value;
+  // Not in the types of elements.
+  useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
   useEffect(() => {
     if (field.current !== null) field.current.value = source?.kind === 'path' ? source.path : '';
   }, [source]);
   useShortcuts('Detect', [
     { keys: '/', title: 'Name a picture', run: () => field.current?.focus() },
     { keys: 'b', title: 'Browse the folders', run: onPick },
-    { keys: 'o', title: 'Open a picture of this machine', run: () => file.current?.click() },
+    { keys: 'o', title: 'Open pictures of this machine', run: () => file.current?.click() },
   ]);
   const onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
@@ -118,15 +139,30 @@ function Controls({ onPick }: { onPick: () => void }) {
       <Button icon="upload" onClick={() => file.current?.click()}>
         Open file
       </Button>
+      <Button icon="folder" onClick={() => folder.current?.click()}>
+        Open folder
+      </Button>
+      <input
+        ref={folder}
+        type="file"
+        hidden
+        aria-label="Folder of this machine"
+        onChange={({ currentTarget }) => {
+          onPhotos([...(currentTarget.files ?? [])].map(photoOf));
+          currentTarget.value = '';
+        }}
+      />
       <input
         ref={file}
         type="file"
         accept="image/*"
+        multiple
         hidden
-        aria-label="Picture of this machine"
+        aria-label="Pictures of this machine"
         onChange={({ currentTarget }) => {
-          const [picture] = currentTarget.files ?? [];
-          if (picture !== undefined) detect({ kind: 'file', file: picture });
+          const [picture, ...others] = currentTarget.files ?? [];
+          if (others.length > 0) onPhotos([...(currentTarget.files ?? [])].map(photoOf));
+          else if (picture !== undefined) detect({ kind: 'file', file: picture });
           currentTarget.value = '';
         }}
       />
@@ -234,7 +270,10 @@ function Samples({ onPick, isBusy }: { onPick: () => void; isBusy: boolean }) {
   return (
     <div class={isBusy ? 'samples busy' : 'samples'}>
       <Empty icon="detect" title="Find the vehicles in a picture">
-        <p>Drop one here, paste it, open a file, or choose one from the image folders.</p>
+        <p>
+          Drop one here, paste it, open a file, or choose one from the image folders. Several, or a
+          folder, become a job.
+        </p>
         <p class="row">
           <Button icon="folder" class="primary" onClick={onPick}>
             Browse the folders

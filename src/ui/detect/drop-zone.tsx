@@ -1,27 +1,34 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { PhotoFile } from '../../client/upload-calls.js';
 import { Icon } from '../parts/icon.js';
+import { droppedFiles } from './dropped-files.js';
 
 interface DropZoneProps {
   onFile: (file: File) => void;
+  /** Several files, or folders with all that is in them. */
+  onPhotos: (photos: PhotoFile[]) => void;
   /** A text that was dropped or pasted outside of a field: a path. */
   onText: (text: string) => void;
   children: ComponentChildren;
 }
 
-/** Takes pictures that are dropped anywhere on the page, or pasted. */
-export function DropZone({ onFile, onText, children }: DropZoneProps) {
+/** Takes pictures and folders that are dropped anywhere on the page, or pasted. */
+export function DropZone({ onFile, onPhotos, onText, children }: DropZoneProps) {
   const isOver = useSignal(false);
-  const actions = useRef({ onFile, onText });
-  actions.current = { onFile, onText };
+  const actions = useRef({ onFile, onPhotos, onText });
+  actions.current = { onFile, onPhotos, onText };
   useEffect(() => {
     const take = (data: DataTransfer | null): boolean => {
-      const [file] = [...(data?.files ?? [])].filter(({ type }) => type.startsWith('image/'));
+      const files = droppedFiles(data);
       const text = data?.getData('text/plain').trim() ?? '';
-      if (file !== undefined) actions.current.onFile(file);
+      const file = files?.single ?? null;
+      // What is no picture goes to the photos, which say why it is left out.
+      if (file?.type.startsWith('image/') === true) actions.current.onFile(file);
+      else if (files !== null) void files.all.then((photos) => actions.current.onPhotos(photos));
       else if (text !== '' && !text.includes('\n')) actions.current.onText(text);
-      return file !== undefined || text !== '';
+      return files !== null || text !== '';
     };
     const isModal = (): boolean => document.querySelector('dialog[open]') !== null;
     // An unhandled drop would leave the page.
@@ -58,7 +65,7 @@ export function DropZone({ onFile, onText, children }: DropZoneProps) {
       {isOver.value && (
         <div class="drop-here">
           <p>
-            <Icon name="upload" /> Drop the picture to detect in it
+            <Icon name="upload" /> Drop a picture to detect in it, or several or a folder as a job
           </p>
         </div>
       )}

@@ -1,5 +1,7 @@
 /** One job: how it went, what was found, and its images. */
 import { useComputed } from '@preact/signals';
+import { leftOutSentence } from '../../api/left-out.js';
+import type { JobSummary } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
@@ -13,7 +15,8 @@ import { JobDetails } from './job-details.js';
 import { JobFigures } from './job-figures.js';
 import { JobGrid } from './job-grid.js';
 import { JobHead } from './job-head.js';
-import { useJobRecord } from './job-record.js';
+import { useJobRecord, type JobRecord } from './job-record.js';
+import { UploadOfPictures } from '../picture/upload-context.js';
 
 const SHOWN = [
   { name: 'images', text: 'Images', icon: 'picture' },
@@ -26,12 +29,22 @@ type Shown = (typeof SHOWN)[number]['name'];
 export function JobPage() {
   const { place } = address.value;
   return place.view === 'job' || place.view === 'image' ? (
-    <Job key={place.jobId} jobId={place.jobId} />
+    <JobOfUpload key={place.jobId} jobId={place.jobId} />
   ) : null;
 }
 
-function Job({ jobId }: { jobId: string }) {
+function JobOfUpload({ jobId }: { jobId: string }) {
   const record = useJobRecord(jobId);
+  const job = record.job.value;
+  const isUnknown = job === null && record.fault.value === null;
+  return (
+    <UploadOfPictures.Provider value={isUnknown ? null : (job?.upload ?? undefined)}>
+      <Job jobId={jobId} record={record} />
+    </UploadOfPictures.Provider>
+  );
+}
+
+function Job({ jobId, record }: { jobId: string; record: JobRecord }) {
   const filter = useComputed(() => readFilter(address.value.query));
   const { place } = address.value;
   const shown = SHOWN.find(({ name }) => name === address.value.query.show)?.name ?? 'images';
@@ -58,6 +71,7 @@ function Job({ jobId }: { jobId: string }) {
       <JobHead job={job} record={record} filter={filter.value} />
       {fault !== null && <Problem error={fault} />}
       {job.error !== null && <Problem error={job.error} />}
+      <LeftOutFiles summary={record.summary.value} />
       <JobCounts job={job} />
       <div class="job-body">
         <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
@@ -87,6 +101,11 @@ function Job({ jobId }: { jobId: string }) {
       <JobDetails job={job} summary={record.summary.value} />
     </>
   );
+}
+
+function LeftOutFiles({ summary }: { summary: JobSummary | null }) {
+  const sentence = leftOutSentence(summary?.left_out ?? {});
+  return sentence === '' ? null : <p class="fine left-out">{sentence}.</p>;
 }
 
 function ShownChoice({ shown }: { shown: Shown }) {

@@ -4,6 +4,12 @@ import { jobText } from '../../client/job-text.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import type { WrittenOptions } from '../options/written-options.js';
 
+export const JOB_TYPE_TEXTS: readonly { type: JobSubmit['job_type']; text: string }[] = [
+  { type: 'detect_vehicles', text: 'Vehicles' },
+  { type: 'detect_cars', text: 'Cars only' },
+  { type: 'batch_detect', text: 'Everything the model knows' },
+];
+
 export interface JobFields {
   /** One path a line; empty lines are none. */
   paths: string;

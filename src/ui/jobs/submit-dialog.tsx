@@ -14,15 +14,9 @@ import { ViewSelect } from '../regions/view-select.js';
 import { loadViews, views } from '../regions/views.js';
 import { service } from '../session/session.js';
 import { percent, visible } from '../text/format.js';
-import { jobRequest, metadataFault, takesClasses } from './job-request.js';
+import { JOB_TYPE_TEXTS, jobRequest, metadataFault, takesClasses } from './job-request.js';
 
 type JobType = JobSubmit['job_type'];
-
-const TYPES: readonly { type: JobType; text: string }[] = [
-  { type: 'detect_vehicles', text: 'Vehicles' },
-  { type: 'detect_cars', text: 'Cars only' },
-  { type: 'batch_detect', text: 'Everything the model knows' },
-];
 
 interface SubmitDialogProps {
   onClose: () => void;
@@ -112,7 +106,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
               value={type.value}
               onChange={({ currentTarget }) => (type.value = currentTarget.value as JobType)}
             >
-              {TYPES.map((each) => (
+              {JOB_TYPE_TEXTS.map((each) => (
                 <option key={each.type} value={each.type}>
                   {each.text}
                 </option>

@@ -18,6 +18,7 @@ type FetchPicture = (
   width: number | undefined,
   signal: AbortSignal,
   crop: string | undefined,
+  upload: string | undefined,
 ) => Promise<Blob>;
 
 export interface PictureLease {
@@ -37,9 +38,9 @@ export class PictureUrls {
     this.#mostUnused = mostUnused;
   }
 
-  lease(path: string, width?: number, crop?: string): PictureLease {
-    const key = `${width} ${crop} ${path}`;
-    const entry = this.#entries.get(key) ?? this.#open(key, path, width, crop);
+  lease(path: string, width?: number, crop?: string, upload?: string): PictureLease {
+    const key = `${width} ${crop} ${upload} ${path}`;
+    const entry = this.#entries.get(key) ?? this.#open(key, path, width, crop, upload);
     entry.users += 1;
     let released = false;
     return {
@@ -53,9 +54,15 @@ export class PictureUrls {
     };
   }
 
-  #open(key: string, path: string, width: number | undefined, crop?: string): Entry {
+  #open(
+    key: string,
+    path: string,
+    width: number | undefined,
+    crop: string | undefined,
+    upload: string | undefined,
+  ): Entry {
     const stop = new AbortController();
-    const url = this.#fetch(path, width, stop.signal, crop).then((blob) => {
+    const url = this.#fetch(path, width, stop.signal, crop, upload).then((blob) => {
       entry.made = URL.createObjectURL(blob);
       return entry.made;
     });

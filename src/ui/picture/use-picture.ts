@@ -1,14 +1,15 @@
 /** Pictures of the service in components. */
-import { useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { service } from '../session/session.js';
 import { PictureUrls } from './picture-urls.js';
+import { UploadOfPictures } from './upload-context.js';
 
 /** Kinds that browsers show themselves; of others the service makes a JPEG. */
 const SHOWN_BY_BROWSERS = /\.(?:jpe?g|png|webp|avif)$/i;
 const LARGE = 2048;
 
-const urls = new PictureUrls((path, width, signal, crop) =>
-  service.picture(path, width, { signal, crop }),
+const urls = new PictureUrls((path, width, signal, crop, upload) =>
+  service.picture(path, width, { signal, crop, upload }),
 );
 
 export interface ShownPicture {
@@ -19,7 +20,7 @@ export interface ShownPicture {
 
 const NONE: ShownPicture = { url: null, fault: null };
 
-/** A picture of the image folders, as large as it is. */
+/** A picture of the image folders, or of the upload around it, as large as it is. */
 export function useLargePicture(path: string | null): ShownPicture {
   return usePicture(path, path === null || SHOWN_BY_BROWSERS.test(path) ? undefined : LARGE);
 }
@@ -27,10 +28,11 @@ export function useLargePicture(path: string | null): ShownPicture {
 /** `width` gives a thumbnail, `crop` one of a part of it; a `path` of null asks for none. */
 export function usePicture(path: string | null, width?: number, crop?: string): ShownPicture {
   const [shown, setShown] = useState<ShownPicture & { of: string | null }>({ of: null, ...NONE });
-  const key = path === null ? null : `${path} ${crop ?? ''}`;
+  const upload = useContext(UploadOfPictures);
+  const key = path === null ? null : `${path} ${crop ?? ''} ${upload ?? ''}`;
   useEffect(() => {
-    if (path === null) return;
-    const lease = urls.lease(path, width, crop);
+    if (path === null || upload === null) return;
+    const lease = urls.lease(path, width, crop, upload);
     let gone = false;
     lease.url.then(
       (url) => {
@@ -44,6 +46,6 @@ export function usePicture(path: string | null, width?: number, crop?: string): 
       gone = true;
       lease.release();
     };
-  }, [path, width, crop]);
+  }, [path, width, crop, upload]);
   return key !== null && shown.of === key ? shown : NONE;
 }

@@ -100,6 +100,7 @@ test('tables of an earlier release are brought up to date, with their pending we
     DROP INDEX removable_jobs; DROP INDEX kept_jobs;
     CREATE INDEX jobs_by_end ON jobs (completed_at) WHERE completed_at IS NOT NULL;
     ${LABEL_COLUMNS.map((column) => `ALTER TABLE jobs DROP COLUMN ${column};`).join('')}
+    DROP TABLE uploads; DROP INDEX jobs_by_upload; ALTER TABLE jobs DROP COLUMN upload;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
   const { modelName, confidence, iou, maxDetections, classes } = options;
   const asThen = JSON.stringify({
