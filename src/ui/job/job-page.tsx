@@ -1,9 +1,12 @@
 /** One job: how it went, what was found, and its images. */
 import { useComputed } from '@preact/signals';
 import { address, setQuery } from '../address/location.js';
+import type { JobStatus } from '../../client/records.js';
+import { shownState } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { grouped, plural } from '../text/format.js';
 import { CropGallery } from './crop-gallery.js';
 import { readFilter } from './image-filter.js';
 import { ImageView } from './image-view.js';
@@ -57,7 +60,11 @@ function Job({ jobId }: { jobId: string }) {
     <>
       <JobHead job={job} record={record} filter={filter.value} />
       {fault !== null && <Problem error={fault} />}
-      {job.error !== null && <Problem error={job.error} />}
+      {shownState(job) === 'cancelled' ? (
+        <p class="calm">{cancelledText(job)}</p>
+      ) : (
+        job.error !== null && <Problem error={job.error} />
+      )}
       <JobCounts job={job} />
       <div class="job-body">
         <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
@@ -87,6 +94,14 @@ function Job({ jobId }: { jobId: string }) {
       <JobDetails job={job} summary={record.summary.value} />
     </>
   );
+}
+
+function cancelledText({ finished_images: done, image_count: all }: JobStatus): string {
+  const left = all - done;
+  const rest = `${grouped(left)} ${left === 1 ? 'was' : 'were'} not run.`;
+  return done === 0
+    ? `Cancelled before the first of ${plural(all, 'image')}.`
+    : `Cancelled after ${grouped(done)} of ${plural(all, 'image')}; ${rest}`;
 }
 
 function ShownChoice({ shown }: { shown: Shown }) {
