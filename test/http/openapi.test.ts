@@ -356,7 +356,11 @@ describe('headers', () => {
       }
     }
     expect(headersOf('/v1/jobs/{job_id}/result', 'get', 409)).toHaveProperty('Retry-After');
-    expect(headersOf('/v1/jobs/{job_id}', 'delete', 409)).toEqual({});
+    // Of two codes only one says when to come again.
+    expect(headersOf('/v1/jobs/{job_id}', 'delete', 409)).toMatchObject({
+      'Retry-After': { required: false },
+    });
+    expect(headersOf('/v1/jobs/{job_id}/retry', 'post', 422)).toEqual({});
   });
 
   test('answers have their required headers, and a repeat its own', async () => {

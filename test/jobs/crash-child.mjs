@@ -44,6 +44,8 @@ async function submitForEver(client) {
       metadata: null,
       annotate: false,
       keyId: null,
+      labels: { name: null, tags: [], notes: null, keep: false },
+      typed: { paths: [`${client}-0.jpg`], count: 1 },
     });
     say(job.jobId);
     if (round % 10 === 9) await jobs.service.cancel(job.jobId, null).catch(quiet);

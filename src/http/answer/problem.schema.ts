@@ -47,12 +47,16 @@ const HEADERS = new Map<number, z.ZodObject>([
   [503, retryAfter],
 ]);
 
+/** Other codes of the same status are not worth a second attempt. */
+const waitFor = (codes: readonly ErrorCode[]) =>
+  codes.length === 1 ? retryAfter : retryAfter.partial();
+
 /** Response entries of a route: one per HTTP status of the codes, listing the codes. */
 export function problemResponses(codes: readonly ErrorCode[]): RouteConfig['responses'] {
   const statuses = new Set(codes.map((code) => ERRORS[code].status));
   const responses = [...statuses].map((status) => {
     const named = codes.filter((code) => ERRORS[code].status === status);
-    const headers = named.includes('job_not_finished') ? retryAfter : HEADERS.get(status);
+    const headers = named.includes('job_not_finished') ? waitFor(named) : HEADERS.get(status);
     const response = {
       description: named.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
       ...(headers === undefined ? {} : { headers }),

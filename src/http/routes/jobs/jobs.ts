@@ -58,7 +58,6 @@ const words = z
     description:
       'Jobs that have each of these words, or parts of words, in their name, typed paths, tags, notes or the title of ' +
       'their metadata, in any letter case',
-    example: 'north gate',
   });
 
 export const listQuerySchema = z.strictObject({
@@ -73,7 +72,9 @@ export const listQuerySchema = z.strictObject({
       description: `One or more of ${JOB_STATUSES.join(', ')}, separated by commas`,
     }),
   job_type: jobTypeSchema.optional(),
-  model_name: modelNameSchema.optional(),
+  model_name: modelNameSchema
+    .optional()
+    .openapi({ description: 'Jobs of this model, with or without .pt', example: undefined }),
   q: words.optional(),
   tag: z
     .string()

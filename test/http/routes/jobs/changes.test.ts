@@ -43,7 +43,7 @@ const counts = (gained: number, lost: number, changed: number, same: number) => 
   ...{ gained, lost, changed, same },
 });
 const imageCounts = (changes: Partial<JobChangesBody['image_counts']>) => ({
-  ...{ compared: 0, failed: 0, pending: 0, only_here: 0, only_there: 0, unread: 0 },
+  ...{ compared: 0, failed: 0, pending: 0, not_run: 0, only_here: 0, only_there: 0, unread: 0 },
   ...changes,
 });
 
@@ -131,7 +131,7 @@ test("the confidence that counts as a change is the caller's", async () => {
   expect(await changed('&confidence_change=0.09')).toBe(1);
 });
 
-test('while a job runs there is what both have; one that was cancelled has failed images', async () => {
+test('while a job runs there is what both have; one that was cancelled has images that were not run', async () => {
   await using jobs = await HeldJobs.open();
   const app = compose({}, {}, jobs);
   const paths = ['a.jpg', 'b.jpg', 'c.jpg'];
@@ -151,7 +151,7 @@ test('while a job runs there is what both have; one that was cancelled has faile
   await jobs.service.cancel(second, null);
   expect(await changesOf(app, first, second)).toMatchObject({
     ...{ complete: true, with: { status: 'failed' } },
-    image_counts: imageCounts({ compared: 1, failed: 2 }),
+    image_counts: imageCounts({ compared: 1, not_run: 2 }),
   });
 });
 

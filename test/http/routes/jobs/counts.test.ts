@@ -60,7 +60,7 @@ test('hours and days hold images of every outcome and say where their times come
     class_counts: { bus: 1, car: 3, truck: 1 },
     time_sources: { exif: 2, file: 1, none: 1, name: 1 },
   };
-  const head = { job_id: jobId, status: 'completed', pending_images: 0, total };
+  const head = { job_id: jobId, status: 'completed', pending_images: 0, not_run_images: 0, total };
   const of = (group: string | null, counts: Partial<SumBody>): GroupBody => ({
     ...{ group, images: 1, failed_images: 0, empty_images: 0, detections: 0 },
     ...{ class_counts: {}, time_sources: {} },
@@ -115,7 +115,7 @@ test('folders and images are named without the folders of the service', async ()
   ]);
 });
 
-test('a job that runs gives what there is and says what is missing; a cancelled one has failed images', async () => {
+test('a job that runs gives what there is and says what is missing; a cancelled one what was not run', async () => {
   await using jobs = await openJobs();
   const [app, jobId] = await begin(jobs);
   await jobs.progress(jobId, 2, OUTCOMES);
@@ -124,6 +124,7 @@ test('a job that runs gives what there is and says what is missing; a cancelled 
   expect(running.body).toMatchObject({
     status: 'running',
     pending_images: 3,
+    not_run_images: 0,
     total: { images: 2, failed_images: 0 },
     groups: [{ group: 'gate/a.jpg' }, { group: 'gate/b.jpg' }],
   });
@@ -131,9 +132,9 @@ test('a job that runs gives what there is and says what is missing; a cancelled 
   expect(await countsOf(app, jobId, 'hour')).toMatchObject({
     status: 'failed',
     pending_images: 0,
-    total: { images: 5, failed_images: 3, empty_images: 1, detections: 3 },
-    // The name of an image without a turn has its time.
-    groups: [{ images: 2 }, { group: '2025-11-26T15:00', failed_images: 1 }, { group: null }],
+    not_run_images: 3,
+    total: { images: 2, failed_images: 0, empty_images: 1, detections: 3 },
+    groups: [{ images: 2 }],
   });
 });
 

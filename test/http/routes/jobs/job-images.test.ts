@@ -69,7 +69,7 @@ describe('images', () => {
     expect(jobImagesSchema.parse(body)).toEqual(body);
     expect(body.images).toEqual([{ index: 0, image_path: 'a.jpg', status: 'pending' }]);
     await app.jobs.service.cancel(id, null);
-    const after = await get(app, `/v1/jobs/${id}/images?outcome=failed`);
+    const after = await get(app, `/v1/jobs/${id}/images?outcome=not_run`);
     expect(after.body).toMatchObject({
       matching: 4,
       images: [{ error: { code: 'cancelled' } }, {}, {}, {}],
@@ -105,7 +105,7 @@ describe('summary', () => {
     expect(jobSummarySchema.parse(body)).toEqual(body);
     expect(body).toMatchObject({
       job_id: id,
-      images: { found: 2, empty: 1, failed: 1, pending: 0 },
+      images: { found: 2, empty: 1, failed: 1, pending: 0, not_run: 0 },
       total_count: 4,
       classes: [
         { class: 'car', boxes: 3 },
@@ -119,13 +119,13 @@ describe('summary', () => {
     expect(body.classes[0].confidence_histogram[16]).toBe(1);
   });
 
-  test('counts images without a turn as pending, then as failed', async () => {
+  test('counts images without a turn as pending, then as not run', async () => {
     const app = compose();
     const id = await submitted(app, { image_paths });
     const counts = async () => (await get(app, `/v1/jobs/${id}/summary`)).body.images as object;
-    expect(await counts()).toEqual({ found: 0, empty: 0, failed: 0, pending: 4 });
+    expect(await counts()).toEqual({ found: 0, empty: 0, failed: 0, pending: 4, not_run: 0 });
     await app.jobs.service.cancel(id, null);
-    expect(await counts()).toEqual({ found: 0, empty: 0, failed: 4, pending: 0 });
+    expect(await counts()).toEqual({ found: 0, empty: 0, failed: 0, pending: 0, not_run: 4 });
   });
 });
 
@@ -146,15 +146,17 @@ test('both answer 404 for a job of another key, and name no folder of the servic
   }
 });
 
-test('a job is titled by its metadata, else by its first image', async () => {
+test('a job is titled by its name, else its metadata, else what was typed', async () => {
   const app = compose();
   const title = async (fields: object) =>
     (await get(app, `/v1/jobs/${await submitted(app, { image_paths, ...fields })}/status`)).body
       .title as string;
-  expect(await title({})).toBe('a.jpg');
+  expect(await title({})).toBe('a.jpg and 3 more');
+  expect(await title({ image_paths: ['a.jpg'] })).toBe('a.jpg');
+  expect(await title({ name: 'Monday', metadata: { title: 'North gate' } })).toBe('Monday');
   expect(await title({ metadata: { title: 'North gate' } })).toBe('North gate');
   expect(await title({ metadata: { title: 3, name: 'South' } })).toBe('South');
-  expect(await title({ metadata: { name: '' } })).toBe('a.jpg');
+  expect(await title({ metadata: { name: '' } })).toBe('a.jpg and 3 more');
 });
 
 test('a list tells the number of jobs in each state when asked', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../../../src/api/errors.js';
+import { NO_LABELS } from '../../../../src/api/job-labels.js';
 import { DEFAULT_VEHICLES } from '../../../../src/models/class-filter.js';
 import { compose, post, ROOT, type Answer } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
@@ -43,6 +44,8 @@ test('the smallest submission is accepted with its defaults', async () => {
     metadata: null,
     annotate: false,
     keyId: null,
+    labels: NO_LABELS,
+    typed: { paths: ['a.jpg'], count: 1 },
   });
 });
 
