@@ -33,9 +33,13 @@ export function JobLabels({ job, record, now }: LabelsProps) {
         onSave={(notes) => record.edit({ notes })}
       >
         {job.notes !== null && (
-          <p class="notes">
-            <Foreign text={job.notes} />
-          </p>
+          <div class="notes">
+            {job.notes.split(/\r?\n/).map((line, index) => (
+              <p key={index}>
+                <Foreign text={line.replaceAll('\t', '    ')} />
+              </p>
+            ))}
+          </div>
         )}
       </InPlace>
     </div>

@@ -29,8 +29,8 @@ export function JobRow({ jobId, now }: { jobId: string; now: number }) {
             <Foreign text={job.title} />
           </a>
           <p class="fine">
-            {job.job_type} · {visible(job.model_name)} from {percent(job.confidence_threshold)} · …
-            {jobId.slice(-6)}
+            {job.job_type} · <Foreign text={job.model_name} />{' '}
+            <span class="unbroken">from {percent(job.confidence_threshold)}</span>
             <KeptMark job={job} now={now} />
             <Tags tags={job.tags} />
           </p>
@@ -50,8 +50,9 @@ export function JobRow({ jobId, now }: { jobId: string; now: number }) {
 function KeptMark({ job: { kept, expires_at }, now }: { job: JobStatus; now: number }) {
   if (expires_at !== null && expires_at - now < SOON_S) {
     return (
-      <span class="kept soon" title="Then its results are removed">
-        until {minute(expires_at, now)}
+      <span class="kept soon" title={`Then its results are removed: ${clock(expires_at, now)}`}>
+        {/* Within a day the time is enough. */}
+        until {minute(expires_at, expires_at)}
       </span>
     );
   }
@@ -98,7 +99,8 @@ function Progress({ job, now }: { job: JobStatus; now: number }) {
   const state = shownState(job);
   const isOpen = !hasEnded(job);
   const isPart = isOpen || state === 'cancelled';
-  const pace = job.status === 'pending' ? 'waiting' : paceText(job, isOpen ? Date.now() / 1000 : now);
+  const pace =
+    job.status === 'pending' ? 'waiting' : paceText(job, isOpen ? Date.now() / 1000 : now);
   return (
     <div class="job-bar">
       <progress max="1" value={job.progress} class={state} aria-label={percent(job.progress)} />
@@ -106,7 +108,7 @@ function Progress({ job, now }: { job: JobStatus; now: number }) {
         {isPart && `${grouped(job.finished_images)} / `}
         {plural(job.image_count, 'image')}
         {job.failed_images > 0 && <span class="bad">, {grouped(job.failed_images)} failed</span>}
-        {pace !== '' && <span class="fine"> · {pace}</span>}
+        {pace !== '' && <span class={isOpen ? 'fine' : 'fine past-pace'}> · {pace}</span>}
       </span>
     </div>
   );

@@ -62,7 +62,7 @@ export function doubtConnection(error: unknown): void {
 
 /** Resolves when the service answers: at once, or later, after a call of `onAway`. Tells whether it was away. */
 export async function untilAnswer(onAway: () => void): Promise<boolean> {
-  for (let wasAway = false; ; ) {
+  for (let wasAway = false; ;) {
     try {
       await service.ready({ deadlineMs: ANSWER_MS });
       return wasAway;
