@@ -39,20 +39,23 @@ export class JobReads {
     after: ListPlace | null = null,
     sort: JobSort = 'submitted',
   ): ListedJob[] {
-    const { by, key, firstUp } = SORTS[sort.replace('-', '') as keyof typeof SORTS];
+    const { key, firstUp } = SORTS[sort.replace('-', '') as keyof typeof SORTS];
     const isUp = firstUp !== sort.startsWith('-');
-    const { from, where, values } = conditions(filter, by === 'title');
-    const number = from.startsWith('job_listings') ? 'job' : 'number';
-    const columns = by === null ? [number] : [key, number];
+    const { from, where, values } = conditions(filter, key !== null);
+    const number = from === LISTED ? 'job' : 'number';
+    const columns = key === null ? [number] : [key, number];
     if (after !== null) {
-      const places = by === null ? [after.number] : [after.key ?? 0, after.number];
+      const places = key === null ? [after.number] : [after.key ?? 0, after.number];
       where.push(`(${columns.join()}) ${isUp ? '>' : '<'} (${places.map(() => '?').join()})`);
       values.push(...places);
     }
     const order = columns.map((column) => `${column} ${isUp ? 'ASC' : 'DESC'}`);
+    // The long rows are read of the found jobs only: none takes part in the sorting.
     const rows = this.#statements.all(
-      `SELECT ${JOB_COLUMNS}, ${by === null ? 'NULL' : key} AS place FROM ${from} ${whereText(where)}
-       ORDER BY ${order.join()} LIMIT ?`,
+      `SELECT ${JOB_COLUMNS}, place FROM
+         (SELECT ${number} AS found, ${key ?? 'NULL'} AS place FROM ${from} ${whereText(where)}
+          ORDER BY ${order.join()} LIMIT ?)
+       CROSS JOIN jobs ON number = found`,
       ...values,
       limit,
     ) as (JobRow & { place: ListPlace['key'] })[];
@@ -95,8 +98,10 @@ export class JobReads {
   /** Of all jobs that the filter finds, whatever its `status`. */
   countByStatus(filter: JobFilter): Record<JobStatus, number> {
     const { from, where, values } = conditions({ ...filter, status: undefined }, false);
+    // By the index of the states, which has no long rows.
+    const by = from === LISTED ? 'jobs CROSS JOIN job_listings ON job = number' : 'jobs';
     const rows = this.#statements.all(
-      `SELECT status, count(*) AS jobs FROM ${from} ${whereText(where)} GROUP BY status`,
+      `SELECT status, count(*) AS jobs FROM ${by} ${whereText(where)} GROUP BY status`,
       ...values,
     ) as { status: JobStatus; jobs: number }[];
     const counts = { pending: 0, running: 0, completed: 0, failed: 0 };
@@ -182,9 +187,9 @@ export function lastSeq(statements: Statements): number {
 
 /** `key` orders jobs, those with the same key by number; without one the number alone does. Each has an index. */
 const SORTS = {
-  submitted: { by: null, key: '', firstUp: false },
-  ended: { by: 'end', key: 'coalesce(completed_at, 9e15)', firstUp: false },
-  name: { by: 'title', key: 'title', firstUp: true },
+  submitted: { key: null, firstUp: false },
+  ended: { key: 'ended', firstUp: false },
+  name: { key: 'title', firstUp: true },
 } as const;
 
 /** Narrow rows first, where they decide: a search reads all of them, and of the long rows only those that it finds. */
@@ -193,7 +198,7 @@ const LISTED = 'job_listings CROSS JOIN jobs ON number = job';
 const whereText = (clauses: readonly string[]): string =>
   clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
 
-function conditions(filter: JobFilter, isByTitle: boolean) {
+function conditions(filter: JobFilter, isListed: boolean) {
   const where: string[] = [];
   const values: (string | number)[] = [];
   const add = (clause: string, ...added: (string | number)[]) => {
@@ -204,7 +209,7 @@ function conditions(filter: JobFilter, isByTitle: boolean) {
   if (modelName !== undefined) add('model = ?', modelName);
   if (tag !== undefined) add('instr(marked_tags, ?)', markedTag(tag));
   for (const word of words) add('instr(text, ?)', foldText(word));
-  const from = isByTitle || where.length > 0 ? LISTED : 'jobs';
+  const from = isListed || where.length > 0 ? LISTED : 'jobs';
   const { status, jobType, submittedAfter, submittedBefore, keyId } = filter;
   if (status !== undefined) add(`status IN (${status.map(() => '?').join(', ')})`, ...status);
   if (jobType !== undefined) add('job_type = ?', jobType);

@@ -13,6 +13,7 @@ import { progressOf, type JobStatus } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { CommitNotes } from './group-commit.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
+import { listEnd } from './label-rows.js';
 import type { Statements } from './statements.js';
 
 export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
@@ -72,6 +73,7 @@ export class JobTransitions {
       error && JSON.stringify(error),
       jobNumber,
     );
+    listEnd(this.#statements, jobNumber, at);
     const job = this.#announce(jobNumber, `job_${status}`, at);
     if (job.spec.callbackUrl !== null) this.#addWebhook(job, job.spec.callbackUrl, at);
     return job;

@@ -11,6 +11,9 @@ const DAY_S = 86_400;
 /** Around each tag, so that one is found whole. */
 const TAG_MARK = '\n';
 
+/** In `job_listings.ended`: later than any end. */
+const NOT_ENDED = 9e15;
+
 /** A tag as `marked_tags` has it. */
 export const markedTag = (tag: string): string => `${TAG_MARK}${foldText(tag)}${TAG_MARK}`;
 
@@ -60,15 +63,22 @@ export function keepJob(
   );
 }
 
+/** Keeps the order of the jobs by end right. */
+export function listEnd(statements: Statements, jobNumber: number, at: number): void {
+  statements.run('UPDATE job_listings SET ended = ? WHERE job = ?', at, jobNumber);
+}
+
 export function saveListing(statements: Statements, job: StoredJob): void {
   const { labels, options } = job.spec;
   const tags = [...new Set(labels.tags.map(foldText))];
   statements.run(
-    'INSERT OR REPLACE INTO job_listings (job, title, model, marked_tags, text) VALUES (?, ?, ?, ?, ?)',
+    `INSERT OR REPLACE INTO job_listings (job, title, model, marked_tags, text, ended)
+     VALUES (?, ?, ?, ?, ?, ?)`,
     job.number,
     titleKey(job),
     options.modelName,
     tags.length === 0 ? '' : ['', ...tags, ''].join(TAG_MARK),
     searchText(job),
+    job.completedAt ?? NOT_ENDED,
   );
 }

@@ -231,8 +231,6 @@ const MIGRATIONS = [
   -- Those that age and the bound of the store remove.
   CREATE INDEX removable_jobs ON jobs (completed_at) WHERE completed_at IS NOT NULL AND keep_days IS NULL;
   CREATE INDEX kept_jobs ON jobs (kept_until_s) WHERE keep_days IS NOT NULL;
-  -- The order of a list by end.
-  CREATE INDEX jobs_in_order_of_end ON jobs (coalesce(completed_at, 9e15), number);
 
   -- What lists filter and order by, in one narrow row per job. Texts are without letter case.
   CREATE TABLE job_listings (
@@ -241,16 +239,20 @@ const MIGRATIONS = [
     model TEXT NOT NULL,
     -- Each once, between line breaks.
     marked_tags TEXT NOT NULL,
-    text  TEXT NOT NULL
+    text  TEXT NOT NULL,
+    -- Later than any end: it has not ended.
+    ended REAL NOT NULL
   ) STRICT;
-  INSERT INTO job_listings (job, title, model, marked_tags, text)
-  SELECT number, fold_text(substr(coalesce(title, path), 1, 200)), model, '', fold_text(coalesce(title || char(10), '') || path)
-  FROM (SELECT number, settings ->> '$.options.modelName' AS model, typed_paths ->> 0 AS path,
+  INSERT INTO job_listings (job, title, model, marked_tags, text, ended)
+  SELECT number, fold_text(substr(coalesce(title, path), 1, 200)), model, '',
+    fold_text(coalesce(title || char(10), '') || path), coalesce(completed_at, 9e15)
+  FROM (SELECT number, completed_at, settings ->> '$.options.modelName' AS model, typed_paths ->> 0 AS path,
     CASE WHEN length(metadata) <= 4096 THEN coalesce(
       CASE WHEN json_type(metadata, '$.title') = 'text' THEN nullif(metadata ->> '$.title', '') END,
       CASE WHEN json_type(metadata, '$.name') = 'text' THEN nullif(metadata ->> '$.name', '') END) END AS title
     FROM jobs);
   CREATE INDEX jobs_in_order_of_title ON job_listings (title, job);
+  CREATE INDEX jobs_in_order_of_end ON job_listings (ended, job);
 
   -- File names of drawn copies that belong to images of jobs; a copy may belong to several.
   CREATE TABLE drawn_copies (

@@ -97,7 +97,7 @@ test('tables of an earlier release are brought up to date, with their pending we
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
     DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
     DROP TABLE views; DROP TABLE job_regions; DROP TABLE job_listings; DROP TABLE drawn_copies;
-    DROP INDEX removable_jobs; DROP INDEX kept_jobs; DROP INDEX jobs_in_order_of_end;
+    DROP INDEX removable_jobs; DROP INDEX kept_jobs;
     CREATE INDEX jobs_by_end ON jobs (completed_at) WHERE completed_at IS NOT NULL;
     ${LABEL_COLUMNS.map((column) => `ALTER TABLE jobs DROP COLUMN ${column};`).join('')}
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
