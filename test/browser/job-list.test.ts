@@ -210,11 +210,13 @@ describe.skipIf(browserPath === null)('jobs that are found again', () => {
     expect(await page.locator('.job-title .pill').textContent()).toBe('cancelled');
     expect(await page.locator('.problem').count()).toBe(0);
     const actions = page.locator('.job-actions > button');
-    expect((await actions.allTextContents()).map((text) => text.trim())).toEqual([
+    const textsOf = async (buttons: typeof actions) =>
+      (await buttons.allTextContents()).map((text) => text.trim());
+    expect(await textsOf(actions)).toEqual([
       ...['Run again', 'Run the 28 remaining and 1 failed', 'Delete'],
     ]);
     const figures = page.locator('.outcome');
-    await eventual(() => figures.allTextContents()).toEqual([
+    await eventual(() => textsOf(figures)).toEqual([
       ...['All40', 'With boxes11', 'Failed1', 'Not run28'],
     ]);
     await page.getByRole('button', { name: /^Failed/ }).click();
