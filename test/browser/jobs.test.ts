@@ -297,7 +297,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.getByText('runs images of').waitFor();
     expect(page.url()).not.toContain(BIG);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.locator('.pill.failed, .pill.completed').waitFor();
+    await page.locator('.pill.cancelled, .pill.completed').waitFor();
   });
 
   test('the list has tabs by state, and its rows are opened by keyboard', async () => {

@@ -11,10 +11,14 @@ const TRIES = 2;
 
 type State = 'loading' | 'loaded' | 'away' | 'refused';
 
-/** A component whose script is loaded when it is shown first; while the service is away, as soon as it is back. */
+/**
+ * A component whose script is loaded when it is shown first; while the service is away, as soon as it is back. `heading`:
+ * of a whole view, until it is there.
+ */
 export function lazy<Props extends object>(
   label: string,
   load: () => Promise<ComponentType<Props>>,
+  heading?: string,
 ): ComponentType<Props> {
   let loaded: ComponentType<Props> | null = null;
   const loadUntilLoaded = async (show: (state: State) => void, stop: AbortSignal) => {
@@ -44,8 +48,14 @@ export function lazy<Props extends object>(
       const Loaded = loaded;
       return <Loaded {...props} />;
     }
-    if (state === 'away') return <Away />;
-    return state === 'refused' ? <Refused /> : <Skeleton label={label} lines={5} />;
+    return (
+      <>
+        {heading !== undefined && <h1 class="hidden-heading">{heading}</h1>}
+        {state === 'away' && <Away />}
+        {state === 'refused' && <Refused />}
+        {state === 'loading' && <Skeleton label={label} lines={5} />}
+      </>
+    );
   };
 }
 
