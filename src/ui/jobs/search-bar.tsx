@@ -74,7 +74,11 @@ function WordsField() {
     timer.current = undefined;
     if (address.peek().place.view === 'jobs') setQuery({ q: typed.peek() });
   };
-  useShortcuts('Jobs', [{ keys: '/', title: 'Search', run: () => field.current?.select() }]);
+  const select = (): void => {
+    field.current?.focus();
+    field.current?.select();
+  };
+  useShortcuts('Jobs', [{ keys: '/', title: 'Search', run: select }]);
   return (
     <form
       class="search"
