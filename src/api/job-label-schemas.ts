@@ -51,17 +51,15 @@ function given(row: LabelRow): z.ZodType {
         .meta({ description: `${description}. Each counts once`, example: ['gate'] })
         .nullish();
     }
-    case 'keep':
+    case 'keep': {
+      const error = `It must be true, false or a number of days from 1 to ${row.mostDays}.`;
+      // With names, for generators.
+      const days = z.int({ error }).min(1, { error }).max(row.mostDays, { error });
       return z
-        .union(
-          [
-            z.boolean().meta({ id: 'KeepSwitch' }),
-            z.int().min(1).max(row.mostDays).meta({ id: 'KeepDays' }),
-          ],
-          { error: `It must be true, false or a number of days from 1 to ${row.mostDays}.` },
-        )
+        .union([z.boolean().meta({ id: 'KeepSwitch' }), days.meta({ id: 'KeepDays' })], { error })
         .meta({ description, example: 30 })
         .nullish();
+    }
   }
 }
 

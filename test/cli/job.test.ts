@@ -200,8 +200,10 @@ test('list is of the newest, filtered', async () => {
   const batch = await submitted('shapes.png', '--type', 'batch_detect');
   const { out } = await job('list', '--limit', '2', '--type', 'batch_detect');
   const [header, ...rows] = out.trimEnd().split('\n');
-  expect(header).toMatch(/^JOB +STATUS +TYPE +PRIORITY +IMAGES +FAILED +SUBMITTED +ERROR$/);
-  expect(rows[0]).toMatch(new RegExp(`^${batch} +\\w+ +batch_detect +0 +[01]/1 +2\\S+Z`));
+  expect(header).toMatch(/^JOB +TITLE +STATUS +TYPE +PRIORITY +IMAGES +FAILED +SUBMITTED +ERROR$/);
+  expect(rows[0]).toMatch(
+    new RegExp(`^${batch} +shapes\\.png +\\w+ +batch_detect +0 +[01]/1 +2\\S+Z`),
+  );
   expect(rows.every((row) => row.includes(' batch_detect '))).toBe(true);
   const ended = (await job('list', '--status', 'failed,completed', '--json')).out;
   expect(JSON.parse(ended)).not.toContainEqual(expect.objectContaining({ status: 'running' }));
@@ -209,6 +211,47 @@ test('list is of the newest, filtered', async () => {
   expect(all.length).toBeGreaterThan(3);
   const two = JSON.parse((await job('list', '--json', '-n', '2')).out) as unknown[];
   expect(two).toEqual(all.slice(0, 2));
+});
+
+test('a job is named, found, changed, kept and removed', async () => {
+  const id = await submitted(
+    ...['shapes.png', '--name', 'North Gate', '--tag', 'gate', '--tag', 'a,b', '--notes', 'lamp'],
+    ...['--keep', '--wait'],
+  );
+  const status = async () => JSON.parse((await job('status', id, '--json')).out) as object;
+  expect(await status()).toMatchObject({
+    ...{ name: 'North Gate', tags: ['gate', 'a,b'], notes: 'lamp', keep: true },
+  });
+  const shown = (await job('status', id)).out;
+  expect(shown).toMatch(/^title +North Gate$/m);
+  expect(shown).toMatch(/^tags +gate, a,b$/m);
+  expect(shown).toMatch(/^kept until +it is removed by hand$/m);
+  const found = async (...flags: string[]) =>
+    (JSON.parse((await job('list', '--json', ...flags)).out) as { job_id: string }[]).map(
+      ({ job_id }) => job_id,
+    );
+  expect(await found('--search', 'LAMP north', '--tag', 'GATE', '--model', 'yolov8n')).toEqual([
+    id,
+  ]);
+  expect(await found('--search', 'harbour')).toEqual([]);
+  expect((await found('--sort', '-submitted')).at(-1)).toBe(id);
+  const edited = await job('edit', id, '--name', '', '--keep', '90');
+  expect(edited).toMatchObject({ code: 0, out: expect.stringMatching(/completed, 1\/1 images/) });
+  expect(await status()).toMatchObject({ name: null, tags: ['gate', 'a,b'], keep: 90 });
+  expect((await job('status', id)).out).toMatch(/^kept until +2\S+Z$/m);
+  await job('edit', id, '--keep', '0', '--tag', 'x');
+  expect(await status()).toMatchObject({ keep: false, tags: ['x'] });
+  expect((await job('edit', id)).err).toMatch(/Say what is to be changed/);
+  expect(await job('edit', id, '--keep', 'long')).toMatchObject({ code: 2 });
+  const running = await submitted(...LONG);
+  const removed = await job('remove', running, id);
+  expect(removed).toMatchObject({ code: 1, out: `${id} removed\n` });
+  expect(removed.err).toMatch(new RegExp(`^${running}: The job is \\w+: cancel it first\\.`));
+  expect((await job('status', id)).err).toMatch(/job_not_found/);
+  const cancelled = await job('cancel', running);
+  expect(cancelled.out).toMatch(/ failed, \d+ done, 0 failed, \d+ not run, .*\(cancelled\)/);
+  expect((await job('list', '-n', '1')).out).toMatch(/ cancelled +detect_vehicles /);
+  expect(await job('remove', running, '--json')).toMatchObject({ code: 0 });
 });
 
 describe('watch', () => {

@@ -99,6 +99,20 @@ test('a job of 5,000 images is read as one record', async () => {
   expect(result).toMatchObject({ succeeded: 1, failed: 4_999 });
 });
 
+test('a job is changed, found by what was written, and removed', async () => {
+  const { job_id } = await client.submit({ ...job(), name: 'Monday', tags: ['north'] });
+  await client.waitFor(job_id);
+  const edited = await client.edit(job_id, { notes: 'ÜBER the gate', keep: true, name: null });
+  expect(edited).toMatchObject({ name: null, title: 'shapes.png', tags: ['north'], keep: true });
+  const found: string[] = [];
+  for await (const each of client.list({ q: 'über', tag: 'NORTH', sort: 'name' })) {
+    found.push(each.job_id);
+  }
+  expect(found).toEqual([job_id]);
+  expect(await client.remove(job_id)).toMatchObject({ job_id });
+  expect(await errorOf(client.status(job_id))).toMatchObject({ code: 'job_not_found' });
+});
+
 test('a cancelled job has failed, and cannot be cancelled again', async () => {
   const { job_id } = await client.submit(job(Array<string>(500).fill('shapes.png')));
   const cancelled = await client.cancel(job_id);

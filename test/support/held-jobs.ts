@@ -9,7 +9,7 @@ import type { ImageOutcome, Job, JobSpec } from '../../src/jobs/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { taskId, type StoredJob } from '../../src/jobs/job-records.js';
 import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
-import type { JobStore } from '../../src/jobs/store/job-store.js';
+import type { JobStore, WebhookQueue } from '../../src/jobs/store/job-store.js';
 import { ended, silent, TemporaryFolder, until } from '../jobs/job-folder.js';
 import { okOutcome } from './outcomes.js';
 import { ScriptedDetector } from './scripted-detector.js';
@@ -90,6 +90,10 @@ export class HeldJobs implements AsyncDisposable {
 
   get service(): JobService {
     return this.#jobs.service;
+  }
+
+  get webhooks(): WebhookQueue {
+    return this.#jobs.webhooks;
   }
 
   /** Of the newest job first. */

@@ -143,6 +143,24 @@ class Calls(ClientCase):
             self.assertEqual(sent[-2].url.raw_path, b"/v1/jobs/job%2F..%2F1")
             self.assertEqual(sent[-1].url.path, "/v1/jobs/job_1/status")
 
+    def test_a_job_is_changed_and_removed(self) -> None:
+        record = {**status("completed", 4), "name": "Monday", "tags": ["north"], "keep": 30}
+        sent, service = self.recorded(record)
+        for client in self.clients(service):
+            edited = client.edit("job_1", name="Monday", tags=["north"], notes=None, keep=30)
+            self.assertEqual(sent[-1].method, "PATCH")
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1")
+            self.assertEqual(
+                json.loads(sent[-1].content),
+                {"name": "Monday", "tags": ["north"], "notes": None, "keep": 30},
+            )
+            self.assertEqual(
+                (edited.name, edited.tags, edited.keep), ("Monday", ("north",), 30)
+            )
+            self.assertEqual(client.remove(edited).job_id, "job_1")
+            self.assertEqual(sent[-1].method, "DELETE")
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1?purge=true")
+
     def test_counts_are_json_or_the_text_of_a_file(self) -> None:
         sent, service = self.recorded({"by": "day", "groups": []})
         for client in self.clients(service):

@@ -41,6 +41,83 @@ test('a job goes its hours after its end, while the clock is right', async () =>
   await store.close();
 });
 
+test.each([true, 3])(
+  'a job that is kept (%s) stays whatever the clock does, and goes in its time',
+  async (keep) => {
+    using folder = new TemporaryFolder();
+    let store = await openJobStore(folder.path);
+    await sweep(store, RIGHT, 0);
+    const jobId = await endedAt(store, RIGHT + 60);
+    await store.relabel(jobId, null, { keep }, RIGHT + 60);
+    let ran = 0;
+    /** An hour, after which the clock is set: a year ahead and back again, twenty years behind, right. */
+    const settings = [365 * 24 * HOUR, 0, WRONG - RIGHT, 0];
+    const hour = async () => {
+      ran += HOUR;
+      return sweep(store, RIGHT + ran + settings[(ran / HOUR) % settings.length]!, ran);
+    };
+    for (let hours = 1; hours < 72; hours += 1) expect(await hour(), `${hours} h`).toBe(0);
+    expect((await store.find(jobId, null)).spec.labels.keep).toBe(keep);
+    expect(await store.keptJobs()).toBe(1);
+    // What the process has run is not lost with it.
+    await store.close();
+    store = await openJobStore(folder.path);
+    const before = ran;
+    const after = (hours: number) => sweep(store, RIGHT + before + hours * HOUR, hours * HOUR);
+    let removed = await after(0);
+    for (let hours = 1; hours <= 30; hours += 1) removed += await after(hours);
+    expect(removed).toBe(keep === true ? 0 : 1);
+    expect(await store.keptJobs()).toBe(keep === true ? 1 : 0);
+    await store.close();
+  },
+);
+
+test('a keep of fewer days than the retention time shortens nothing; an ended keep is an ordinary job', async () => {
+  using folder = new TemporaryFolder();
+  const store = await openJobStore(folder.path);
+  const week = async (ran: number) => {
+    const limits = await store.sweepLimits({
+      ...{ now: RIGHT + ran, running: ran, resultTtlHours: 168, historyHours: 24 },
+    });
+    return (await store.sweep(limits)).removed;
+  };
+  await week(0);
+  const jobId = await endedAt(store, RIGHT + 60);
+  await store.relabel(jobId, null, { keep: 1 }, RIGHT + 60);
+  for (let ran = 0; ran < 160 * HOUR; ran += HOUR) expect(await week(ran)).toBe(0);
+  expect((await store.find(jobId, null)).spec.labels.keep).toBe(false);
+  expect(await week(170 * HOUR)).toBe(1);
+  await store.close();
+});
+
+test('drawn copies go with the last image that has them', async () => {
+  using folder = new TemporaryFolder();
+  const store = await openJobStore(folder.path);
+  const ran = async (jobId: string, copies: string[]) => {
+    const how = { jobId, submittedAt: RIGHT, idempotency: null, admit: true };
+    const spec = specOf({ imagePaths: copies.map((name) => `${name}.png`) });
+    const { number } = (await store.submit({ ...how, spec }))!.job;
+    const { lease } = (await store.start(number, 'w', RIGHT))!;
+    const outcomes = copies.map((annotatedPath, index) => ({
+      ...{ index, ok: true },
+      outcome: JSON.stringify({ status: 'ok', detections: [], annotatedPath }),
+    }));
+    await store.record(number, lease, outcomes, 'w', RIGHT);
+  };
+  await ran('job_a', ['own.jpg', 'shared.jpg']);
+  await ran('job_b', ['shared.jpg']);
+  const inUse = () => store.copiesOfJobs(['own.jpg', 'shared.jpg', 'other.jpg']);
+  expect((await inUse()).sort()).toEqual(['own.jpg', 'shared.jpg']);
+  const nothingOld = { jobsBefore: 0, eventsBefore: 0, keysBefore: 0 };
+  await store.remove('job_a', null);
+  expect((await store.sweep(nothingOld)).copies).toEqual(['own.jpg']);
+  expect(await inUse()).toEqual(['shared.jpg']);
+  await store.remove('job_b', null);
+  expect((await store.sweep(nothingOld)).copies).toEqual(['shared.jpg']);
+  expect(await inUse()).toEqual([]);
+  await store.close();
+});
+
 test.each([
   ['in one run', false],
   ['and a restart between', true],

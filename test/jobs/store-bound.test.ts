@@ -1,0 +1,148 @@
+/** The bound of the store: under a flood of jobs it holds, and what must stay stays. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { NO_LABELS } from '../../src/api/job-labels.js';
+import { LatticeError } from '../../src/api/errors.js';
+import { FakeDetector } from '../support/fake-detector.js';
+import { openTestJobs, silent, specOf, TemporaryFolder, until } from './job-folder.js';
+
+const MIB = 1024 * 1024;
+const FLOOD = 2_000;
+const SUBMITTERS = 16;
+
+/** About 4 KiB per job. */
+const metadata = JSON.stringify({ text: 'x'.repeat(3_000) });
+const flooding = specOf({ metadata });
+const kept = specOf({ metadata, labels: { ...NO_LABELS, keep: true } });
+
+function logged() {
+  const said: { facts: object; message: string }[] = [];
+  const note = (facts: object, message: string) => said.push({ facts, message });
+  return { said, logger: { ...silent, warn: note, error: note } };
+}
+
+test(
+  'under a flood the file stays below the bound; kept and open jobs stay',
+  { timeout: 120_000 },
+  async () => {
+    using folder = new TemporaryFolder();
+    const detector = new FakeDetector();
+    detector.answer = ({ path }) => (path === 'open.jpg' ? 'hang' : 'ok');
+    const { said, logger } = logged();
+    const mostBytes = 3 * MIB;
+    await using jobs = await openTestJobs(folder, { mostBytes, logger }, detector);
+    const { service } = jobs;
+    const sizeOf = (suffix: string) => statSync(join(folder.path, `jobs.db${suffix}`)).size;
+    let [largest, largestLog] = [0, 0];
+    const look = () => {
+      largest = Math.max(largest, sizeOf(''));
+      largestLog = Math.max(largestLog, sizeOf('-wal'));
+    };
+    const keptIds = [];
+    for (let count = 0; count < 20; count += 1)
+      keptIds.push((await service.submit(kept)).job.jobId);
+    const { job: open } = await service.submit(specOf({ imagePaths: ['open.jpg'] }));
+    let [accepted, refused] = [0, 0];
+    const start = performance.now();
+    const submitter = async () => {
+      while (accepted < FLOOD) {
+        accepted += 1;
+        try {
+          await service.submit(flooding);
+        } catch (error) {
+          expect(error).toMatchObject({
+            code: 'storage_unavailable',
+          } satisfies Partial<LatticeError>);
+          accepted -= 1;
+          refused += 1;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        look();
+      }
+    };
+    await Promise.all(Array.from({ length: SUBMITTERS }, submitter));
+    const seconds = (performance.now() - start) / 1_000;
+    const ends = () => jobs.events.filter(({ event }) => event === 'job_completed').length;
+    await until('every accepted job has ended', () => ends() === accepted + keptIds.length, 60_000);
+    look();
+    const { removed, size } = jobs.storeFigures();
+    console.log(
+      `${accepted} jobs in ${seconds.toFixed(1)} s, ${refused} refused; bound ${mostBytes / MIB} MiB, largest file ` +
+        `${(largest / MIB).toFixed(2)} MiB, largest log ${(largestLog / MIB).toFixed(2)} MiB; ${removed.bound} removed`,
+    );
+    expect(largest).toBeLessThanOrEqual(mostBytes);
+    expect(size.used).toBeLessThanOrEqual(mostBytes);
+    expect(removed.bound).toBeGreaterThan(FLOOD / 2);
+    for (const jobId of keptIds) {
+      expect(await service.get(jobId, null)).toMatchObject({ status: 'completed' });
+      expect(await service.images(jobId)).toMatchObject([{ outcome: { status: 'ok' } }]);
+    }
+    expect(await service.get(open.jobId, null)).toMatchObject({ status: 'running' });
+    const warnings = said.filter(({ message }) =>
+      message.includes('were removed before their time'),
+    );
+    expect(warnings[0]).toMatchObject({
+      facts: {
+        removed: expect.any(Number),
+        endedHoursAgo: { oldest: expect.any(Number) },
+        storeMaxMb: 3,
+      },
+      message: expect.stringContaining('raise the bound'),
+    });
+    // Once per minute, however many batches go.
+    expect(warnings.length).toBeLessThanOrEqual(1 + seconds / 60);
+  },
+);
+
+test(
+  'where only kept jobs are left new ones are refused, and it is said; a removal makes room',
+  { timeout: 60_000 },
+  async () => {
+    using folder = new TemporaryFolder();
+    const { said, logger } = logged();
+    await using jobs = await openTestJobs(folder, { mostBytes: MIB, logger });
+    const { service } = jobs;
+    const ids: string[] = [];
+    const refusal = async () => {
+      for (let count = 0; count < 1_000; count += 1) {
+        try {
+          ids.push((await service.submit(kept)).job.jobId);
+        } catch (error) {
+          return error;
+        }
+      }
+      return null;
+    };
+    expect(await refusal()).toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.stringContaining('LATTICE_STORE_MAX_MB'),
+      retryAfterS: 30,
+    });
+    expect(jobs.storeFigures()).toMatchObject({ isFull: true, removed: { bound: 0 } });
+    await until('it is said', () =>
+      said.some(({ message }) => message.includes('remove kept jobs')),
+    );
+    expect(await service.keptJobs()).toBe(ids.length);
+    await until('all have ended', async () => (await service.counts()).queuedImages === 0);
+    // Those that are not kept any more are the first to go.
+    await service.relabel(ids[0]!, null, { keep: false });
+    for (const jobId of ids.slice(1, 40)) await service.remove(jobId, null);
+    await until('there is room', () => !jobs.storeFigures().isFull);
+    ids.push((await service.submit(kept)).job.jobId);
+    expect(jobs.storeFigures().removed.request).toBe(39);
+  },
+);
+
+test('a file that is larger than a new bound becomes smaller', { timeout: 60_000 }, async () => {
+  using folder = new TemporaryFolder();
+  const first = await openTestJobs(folder);
+  await Promise.all(Array.from({ length: 600 }, () => first.service.submit(flooding)));
+  await until('all have ended', async () => (await first.service.counts()).queuedImages === 0);
+  const size = () => statSync(join(folder.path, 'jobs.db')).size;
+  await using jobs = await first.reopen({ mostBytes: MIB });
+  expect(size()).toBeGreaterThan(2 * MIB);
+  await until('the file is smaller', () => jobs.storeFigures().size.file <= MIB);
+  await jobs.stop(1_000);
+  expect(size()).toBeLessThanOrEqual(MIB);
+});
