@@ -14,16 +14,24 @@ import { KeyPage } from './session/key-page.js';
 import { apiKey, forgetKey, keyAsked } from './session/session.js';
 
 /** With the picture grid, which no other view needs. */
-const JobPage = lazy('Opening the job', async () => {
-  const { JobPage: loaded } = await import('./job/job-page.js');
-  return loaded;
-});
+const JobPage = lazy(
+  'Opening the job',
+  async () => {
+    const { JobPage: loaded } = await import('./job/job-page.js');
+    return loaded;
+  },
+  'Job',
+);
 
 /** With the charts, which no other view needs. */
-const ServiceView = lazy('Opening the view', async () => {
-  const { ServiceView: loaded } = await import('./service/service-view.js');
-  return loaded;
-});
+const ServiceView = lazy(
+  'Opening the view',
+  async () => {
+    const { ServiceView: loaded } = await import('./service/service-view.js');
+    return loaded;
+  },
+  'Service',
+);
 
 type Section = 'detect' | 'jobs' | 'service';
 

@@ -51,9 +51,11 @@ describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
       dataDir,
       FIRST,
       images((photo) => photo.detections),
-      '{"title":"Whole"}',
+      { metadata: '{"title":"Whole"}' },
     );
-    await seedJob(dataDir, SECOND, images(changedOf).toReversed(), '{"title":"In tiles"}');
+    await seedJob(dataDir, SECOND, images(changedOf).toReversed(), {
+      metadata: '{"title":"In tiles"}',
+    });
     const models = { LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models') };
     const env = { ...FEW_THREADS, ...models, LATTICE_IMAGE_ROOTS: roots };
     [service, browser] = await Promise.all([startService({ dataDir, env }), openBrowser()]);

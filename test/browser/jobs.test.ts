@@ -70,7 +70,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
       if (photo === undefined) throw new Error('There are no photos.');
       return { path: photo.name, outcome: outcomeOf(photo, index) };
     });
-    await seedJob(join(folder, 'data'), BIG, images, '{"title":"North gate"}');
+    await seedJob(join(folder, 'data'), BIG, images, { metadata: '{"title":"North gate"}' });
     [service, browser] = await Promise.all([start(), openBrowser()]);
     watched = await openPage(browser);
     ({ page } = watched);
@@ -297,7 +297,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.getByText('runs images of').waitFor();
     expect(page.url()).not.toContain(BIG);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.locator('.pill.failed, .pill.completed').waitFor();
+    await page.locator('.pill.cancelled, .pill.completed').waitFor();
   });
 
   test('the list has tabs by state, and its rows are opened by keyboard', async () => {
@@ -305,7 +305,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.locator('.job-row').first().waitFor();
     expect(await page.locator('.pill:not(.completed)').count()).toBe(0);
     await page.keyboard.press('j');
-    await page.locator('.job-row:focus').waitFor();
+    await page.locator('.job-link:focus').waitFor();
     await page.keyboard.press('Enter');
     await tiles().first().waitFor();
     await page.goBack();
@@ -316,7 +316,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.goto(at('#/jobs'));
     await page.locator('.job-row').first().waitFor();
     await page.keyboard.press('j');
-    await page.locator('.job-row:focus').waitFor();
+    await page.locator('.job-link:focus').waitFor();
     const rows = await page.locator('.job-row').count();
     const body = JSON.stringify({ job_type: 'batch_detect', image_paths: ['none.jpg'] });
     const headers = { 'content-type': 'application/json' };

@@ -148,7 +148,15 @@ describe.skipIf(browserPath === null)('regions', () => {
     await page.keyboard.press('Escape');
     await open('?path=street.jpg&view=yard');
     await edit();
-    await page.getByRole('button', { name: 'Delete the view' }).click();
+    const remove = page.getByRole('button', { name: 'Delete the view' });
+    const asked = page.getByRole('dialog');
+    await remove.click();
+    await asked.getByText('The view yard with 1 region is deleted for good').waitFor();
+    await page.keyboard.press('Escape');
+    await asked.waitFor({ state: 'detached' });
+    expect((await fetch(`${service.url}/v1/views/yard`)).status).toBe(200);
+    await remove.click();
+    await asked.getByRole('button', { name: 'Delete the view' }).click();
     await eventual(async () => (await fetch(`${service.url}/v1/views/yard`)).status).toBe(404);
     await eventual(() => page.url()).not.toContain('view=');
     await eventual(labels).toEqual(['low left out']);

@@ -1,6 +1,7 @@
 /** A job with its outcomes, written into the data folder of a service that is not running. */
+import { NO_LABELS, type JobLabels } from '../../src/api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
-import type { ImageOutcome } from '../../src/jobs/job.js';
+import type { ImageOutcome, JobSpec } from '../../src/jobs/job.js';
 import { openJobStore } from '../../src/jobs/store/job-store.js';
 import { specOf } from '../jobs/job-folder.js';
 
@@ -11,30 +12,44 @@ export interface SeededImage {
   outcome: ImageOutcome;
 }
 
+export interface SeedHow extends Partial<Pick<JobSpec, 'metadata' | 'typed'>> {
+  labels?: Partial<JobLabels>;
+  modelName?: string;
+  /** Seconds before now; a minute where it is not given. */
+  submittedAgo?: number;
+  /** It is cancelled after so many images. */
+  cancelledAfter?: number;
+}
+
 export async function seedJob(
   dataDir: string,
   jobId: string,
   images: readonly SeededImage[],
-  metadata: string | null = null,
+  how: SeedHow = {},
 ): Promise<void> {
+  const { labels, modelName = 'yolov8n.pt', submittedAgo = 60, cancelledAfter, ...more } = how;
   const store = await openJobStore(dataDir);
-  const submittedAt = Date.now() / 1_000 - 60;
+  const submittedAt = Date.now() / 1_000 - submittedAgo;
   const spec = specOf({
     jobType: 'batch_detect',
     imagePaths: images.map(({ path }) => path),
-    metadata,
-    options: { ...DEFAULT_PARAMETERS, modelName: 'yolov8n.pt', confidence: 0.25, classes: null },
+    options: { ...DEFAULT_PARAMETERS, modelName, confidence: 0.25, classes: null },
+    labels: { ...NO_LABELS, ...labels },
+    ...more,
   });
-  const how = { jobId, spec, submittedAt, idempotency: null, admit: true };
-  const submitted = await store.submit(how);
+  const submitted = await store.submit({
+    ...{ jobId, spec, submittedAt, idempotency: null, admit: true },
+  });
   const { number } = submitted!.job;
   const started = await store.start(number, 'local-0', submittedAt + 1);
-  for (let from = 0; from < images.length; from += GROUP) {
-    const outcomes = images.slice(from, from + GROUP).map(({ outcome }, at) => {
+  const processed = images.slice(0, cancelledAfter);
+  for (let from = 0; from < processed.length; from += GROUP) {
+    const outcomes = processed.slice(from, from + GROUP).map(({ outcome }, at) => {
       const text = JSON.stringify(outcome);
       return { index: from + at, ok: outcome.status === 'ok', outcome: text };
     });
     await store.record(number, started?.lease ?? 0, outcomes, 'local-0', submittedAt + 11);
   }
+  if (cancelledAfter !== undefined) await store.cancel(jobId, null, submittedAt + 12);
   await store.close();
 }

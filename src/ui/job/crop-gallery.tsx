@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { JobSummary } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
+import { useRetries } from '../live/live.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
@@ -31,17 +32,21 @@ export function CropGallery({ jobId, summary, filter }: GalleryProps) {
   const most = useSignal(MOST);
   const crops = useSignal<readonly Crop[] | null>(null);
   const fault = useSignal<unknown>(null);
+  const retries = useRetries(fault);
   const { below, all } = leastCertain(summary, filter, most.value);
   useEffect(() => {
     const stop = new AbortController();
     readCrops(jobId, filter, below, stop.signal).then(
-      (found) => (crops.value = found),
+      (found) => {
+        crops.value = found;
+        fault.value = null;
+      },
       (error: unknown) => {
         if (!stop.signal.aborted) fault.value = error;
       },
     );
     return () => stop.abort();
-  }, [jobId, JSON.stringify(filter), below]);
+  }, [jobId, JSON.stringify(filter), below, retries]);
   const shown = crops.value;
   if (fault.value !== null) return <Problem error={fault.value} />;
   if (shown === null) return <Skeleton label="Reading the boxes" lines={5} />;

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { JobImage } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { address } from '../address/location.js';
+import { useRetries } from '../live/live.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
@@ -16,6 +17,7 @@ import { useLargePicture } from '../picture/use-picture.js';
 import { service } from '../session/session.js';
 import { fileName, grouped } from '../text/format.js';
 import { imagesQuery, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
+import { isNotRun } from './job-tile.js';
 import { lastPlace } from './last-place.js';
 import { ProcessedImage } from './processed-image.js';
 
@@ -26,6 +28,7 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
   const at = isFiltered(filter) ? Number(address.value.query.at ?? index) : index;
   const shown = useSignal<Shown | null>(null);
   const fault = useSignal<unknown>(null);
+  const retries = useRetries(fault);
   useEffect(() => {
     const stop = new AbortController();
     readAround(jobId, filter, at, stop.signal).then(
@@ -40,7 +43,7 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
       },
     );
     return () => stop.abort();
-  }, [jobId, at, JSON.stringify(filter)]);
+  }, [jobId, at, JSON.stringify(filter), retries]);
   const link = (image: JobImage, place: number): string =>
     hashOf(
       { view: 'image', jobId, index: image.index },
@@ -125,10 +128,14 @@ function NoBoxes({ image }: { image: Exclude<JobImage, { status: 'ok' }> }) {
   const { url } = useLargePicture(image.image_path);
   return (
     <>
-      {image.status === 'error' ? (
-        <Problem error={image.error} />
-      ) : (
+      {image.status === 'pending' ? (
         <Empty icon="picture" title="This image waits for its turn" />
+      ) : isNotRun(image) ? (
+        <Empty icon="picture" title="This image was not run">
+          <p>The job was cancelled before its turn.</p>
+        </Empty>
+      ) : (
+        <Problem error={image.error} />
       )}
       {url !== null && <img class="plain-picture" src={url} alt={fileName(image.image_path)} />}
     </>

@@ -1,26 +1,29 @@
 /** The top of a job's page: its name and state, its times, and what can be done with it. */
 import { useSignal } from '@preact/signals';
 import type { DrawnQuery, JobStatus, ResultFormat } from '../../client/records.js';
-import { hasEnded } from '../jobs/job-table.js';
+import { LABELS } from '../../api/job-labels.js';
+import { hasEnded, shownState } from '../jobs/job-table.js';
 import { StatePill } from '../jobs/state-pill.js';
 import { Button } from '../parts/button.js';
+import { ConfirmButton } from '../parts/confirm-button.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Facts, type Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
+import { InPlace } from '../parts/in-place.js';
 import { Problem } from '../parts/problem.js';
 import { saveChunks } from '../parts/save-file.js';
 import { useNow } from '../parts/use-now.js';
 import { apiKey, service } from '../session/session.js';
 import { ago, clock, duration, grouped, percent, plural } from '../text/format.js';
 import type { ImageFilter } from './image-filter.js';
+import { JobLabels } from './job-labels.js';
 import type { JobRecord } from './job-record.js';
 import { paceText } from './pace.js';
 
 export function JobHead(props: { job: JobStatus; record: JobRecord; filter: ImageFilter }) {
   const { job, record, filter } = props;
   const now = useNow(hasEnded(job) ? 10_000 : 500);
-  const failed = job.failed_images;
   return (
     <header class="job-head">
       <div class="job-name-lines">
@@ -35,15 +38,26 @@ export function JobHead(props: { job: JobStatus; record: JobRecord; filter: Imag
           )}
         </p>
         <div class="job-title">
-          <StatePill status={job.status} />
-          <h1>
-            <Foreign text={job.title} />
-          </h1>
+          <StatePill state={shownState(job)} />
+          <InPlace
+            label="Name"
+            text={job.name ?? ''}
+            most={LABELS.name.most}
+            placeholder={job.title}
+            onSave={(name) => record.edit({ name })}
+          >
+            <h1>
+              <Foreign text={job.title} />
+            </h1>
+          </InPlace>
         </div>
         <p class="fine job-id">
           <code>{job.job_id}</code>
           <CopyButton text={job.job_id} what="job id" />
           <span>{job.job_type}</span>
+          <span>
+            {job.model_name} from {percent(job.confidence_threshold)}
+          </span>
           <span>priority {job.priority}</span>
           {job.worker_id !== '' && (
             <span>
@@ -53,25 +67,75 @@ export function JobHead(props: { job: JobStatus; record: JobRecord; filter: Imag
         </p>
       </div>
       <div class="row job-actions">
-        {!hasEnded(job) && (
+        {hasEnded(job) ? (
+          <>
+            <RunAgain job={job} record={record} />
+            <JobDownloads job={job} filter={filter} />
+            <DeleteJob job={job} record={record} />
+          </>
+        ) : (
           <Button icon="close" class="danger" onClick={record.cancel}>
             Cancel
           </Button>
         )}
-        {hasEnded(job) && (failed > 0 || job.status === 'failed') && (
-          <Button icon="retry" class="primary" onClick={() => record.retry('failed')}>
-            Retry {plural(failed + job.image_count - job.finished_images, 'failed image')}
-          </Button>
-        )}
-        {hasEnded(job) && (
-          <Button icon="retry" onClick={() => record.retry('all')}>
-            Run again
-          </Button>
-        )}
-        {hasEnded(job) && <JobDownloads job={job} filter={filter} />}
       </div>
+      <JobLabels job={job} record={record} now={now} />
       <Progress job={job} now={now} />
     </header>
+  );
+}
+
+/** All images, and those without boxes: of a job that was cancelled, the ones that it did not come to. */
+function RunAgain({ job, record }: { job: JobStatus; record: JobRecord }) {
+  const { failed_images: failed, image_count, finished_images } = job;
+  const left = image_count - finished_images;
+  const isCancelled = shownState(job) === 'cancelled';
+  const all = (
+    <Button
+      icon="retry"
+      class={isCancelled ? 'primary' : undefined}
+      onClick={() => record.retry('all')}
+    >
+      Run again
+    </Button>
+  );
+  // Of a job that was cancelled before its first boxes, these are all.
+  const isSome = failed + left > 0 && !(isCancelled && finished_images === failed);
+  const some = isSome && (
+    <Button
+      icon="retry"
+      class={isCancelled ? undefined : 'primary'}
+      onClick={() => record.retry('failed')}
+    >
+      {isCancelled ? remainingText(left, failed) : `Retry ${plural(failed + left, 'failed image')}`}
+    </Button>
+  );
+  return isCancelled ? [all, some] : [some, all];
+}
+
+function remainingText(left: number, failed: number): string {
+  return `Run the ${grouped(left)} remaining${failed > 0 ? ` and ${grouped(failed)} failed` : ''}`;
+}
+
+function DeleteJob({ job, record }: { job: JobStatus; record: JobRecord }) {
+  return (
+    <ConfirmButton
+      label="Delete"
+      title="Delete this job?"
+      confirm="Delete the job"
+      onConfirm={record.remove}
+    >
+      <p>
+        <b>
+          <Foreign text={job.title} />
+        </b>
+      </p>
+      <p>
+        The results of {plural(job.finished_images, 'image')} with{' '}
+        {plural(job.total_count, 'box', 'boxes')} are deleted, and the pictures that were drawn of
+        them. They cannot be brought back. The images themselves stay where they are.
+      </p>
+    </ConfirmButton>
   );
 }
 
@@ -82,7 +146,7 @@ function Progress({ job, now }: { job: JobStatus; now: number }) {
       <progress
         max="1"
         value={job.progress}
-        class={job.status}
+        class={shownState(job)}
         aria-label={`${percent(job.progress)} of the images are done`}
       />
       <div class="job-facts">

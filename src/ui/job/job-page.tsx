@@ -1,11 +1,13 @@
 /** One job: how it went, what was found, and its images. */
 import { useComputed } from '@preact/signals';
 import { leftOutSentence } from '../../api/left-out.js';
-import type { JobSummary } from '../../client/records.js';
+import type { JobStatus, JobSummary } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
+import { shownState } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { grouped, plural } from '../text/format.js';
 import { CropGallery } from './crop-gallery.js';
 import { readFilter } from './image-filter.js';
 import { ImageView } from './image-view.js';
@@ -70,8 +72,12 @@ function Job({ jobId, record }: { jobId: string; record: JobRecord }) {
     <>
       <JobHead job={job} record={record} filter={filter.value} />
       {fault !== null && <Problem error={fault} />}
-      {job.error !== null && <Problem error={job.error} />}
       <LeftOutFiles summary={record.summary.value} />
+      {shownState(job) === 'cancelled' ? (
+        <p class="calm">{cancelledText(job)}</p>
+      ) : (
+        job.error !== null && <Problem error={job.error} />
+      )}
       <JobCounts job={job} />
       <div class="job-body">
         <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
@@ -106,6 +112,14 @@ function Job({ jobId, record }: { jobId: string; record: JobRecord }) {
 function LeftOutFiles({ summary }: { summary: JobSummary | null }) {
   const sentence = leftOutSentence(summary?.left_out ?? {});
   return sentence === '' ? null : <p class="fine left-out">{sentence}.</p>;
+}
+
+function cancelledText({ finished_images: done, image_count: all }: JobStatus): string {
+  const left = all - done;
+  const rest = `${grouped(left)} ${left === 1 ? 'was' : 'were'} not run.`;
+  return done === 0
+    ? `Cancelled before the first of ${plural(all, 'image')}.`
+    : `Cancelled after ${grouped(done)} of ${plural(all, 'image')}; ${rest}`;
 }
 
 function ShownChoice({ shown }: { shown: Shown }) {

@@ -1,8 +1,9 @@
 /** One job as it is shown: its record, its figures, and what its buttons do. */
 import { signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { JobStatus, JobSummary } from '../../client/records.js';
+import type { JobPatch, JobStatus, JobSummary } from '../../client/records.js';
 import { goTo } from '../address/location.js';
+import { forgetJob, noteJob } from '../jobs/job-list.js';
 import { afterEvent, hasEnded } from '../jobs/job-table.js';
 import { followJobs } from '../live/live.js';
 import { service } from '../session/session.js';
@@ -20,6 +21,10 @@ export interface JobRecord {
   fault: ReadonlySignal<unknown>;
   cancel: () => void;
   retry: (images: 'failed' | 'all') => void;
+  /** False: it was refused, for the reason in `fault`. */
+  edit: (labels: JobPatch) => Promise<boolean>;
+  /** Deletes the job with its results for good. */
+  remove: () => void;
 }
 
 class LiveJob implements JobRecord {
@@ -56,21 +61,36 @@ class LiveJob implements JobRecord {
   }
 
   cancel = (): void => {
-    this.#ask(async () => {
+    void this.#ask(async () => {
       this.#show(await service.cancel(this.#jobId));
       await this.#loadFigures();
     });
   };
 
   retry = (images: 'failed' | 'all'): void => {
-    this.#ask(async () => {
+    void this.#ask(async () => {
       const { job_id } = await service.retry(this.#jobId, { images });
       goTo({ view: 'job', jobId: job_id });
     });
   };
 
-  #load(): void {
+  edit = (labels: JobPatch): Promise<boolean> =>
     this.#ask(async () => {
+      const job = await service.edit(this.#jobId, labels);
+      this.#show(job);
+      noteJob(job);
+    });
+
+  remove = (): void => {
+    void this.#ask(async () => {
+      await service.remove(this.#jobId);
+      forgetJob(this.#jobId);
+      goTo({ view: 'jobs' });
+    });
+  };
+
+  #load(): void {
+    void this.#ask(async () => {
       this.#show(await service.status(this.#jobId));
       await this.#loadFigures();
     });
@@ -93,15 +113,19 @@ class LiveJob implements JobRecord {
     }, DRAW_MS);
     this.#figuresTimer ??= setTimeout(() => {
       this.#figuresTimer = undefined;
-      this.#ask(() => this.#loadFigures());
+      void this.#ask(() => this.#loadFigures());
     }, PACE_MS);
   }
 
-  #ask(call: () => Promise<void>): void {
-    call().then(
-      () => (this.fault.value = null),
-      (error: unknown) => (this.fault.value = error),
-    );
+  async #ask(call: () => Promise<void>): Promise<boolean> {
+    try {
+      await call();
+      this.fault.value = null;
+      return true;
+    } catch (error) {
+      this.fault.value = error;
+      return false;
+    }
   }
 }
 

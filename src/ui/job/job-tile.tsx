@@ -9,6 +9,11 @@ import { fileName } from '../text/format.js';
 import { isFiltered, passingBoxes, queryOf, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
 
+/** The job was cancelled before its turn. */
+export function isNotRun(image: JobImage): boolean {
+  return image.status === 'error' && image.error.code === 'cancelled';
+}
+
 interface JobTileProps {
   jobId: string;
   filter: ImageFilter;
@@ -39,7 +44,7 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
   );
   return (
     <a
-      class={`grid-tile ${image.status}`}
+      class={`grid-tile ${isNotRun(image) ? 'pending' : image.status}`}
       href={href}
       data-place={place}
       tabIndex={tabIndex}
@@ -49,12 +54,12 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
         <Thumbnail path={image.image_path} alt="" boxes={boxes} size={image.image} />
       ) : (
         <span class="thumbnail">
-          {image.status === 'error' ? (
+          {image.status === 'error' && !isNotRun(image) ? (
             <span class="tile-error">
-              <Icon name="warning" /> {image.error.code}
+              <Icon name="warning" /> {image.error.title}
             </span>
           ) : (
-            <span class="fine">waiting</span>
+            <span class="fine">{image.status === 'pending' ? 'waiting' : 'not run'}</span>
           )}
         </span>
       )}

@@ -1,11 +1,11 @@
-/** The newest jobs in the states that are shown, kept up to date by the events: each row is a signal of its own. */
+/** The jobs that are asked for, kept up to date by the events: each row is a signal of its own. */
 import { signal, type Signal } from '@preact/signals';
-import type { JobEvent, JobList, JobStatus } from '../../client/records.js';
+import type { JobEvent, JobFilter, JobList, JobStatus } from '../../client/records.js';
 import { followJobs } from '../live/live.js';
 import { service } from '../session/session.js';
+import { ALL_JOBS, isNewestFirst, type JobSearch } from './job-search.js';
 import { JobTable } from './job-table.js';
 
-export type StateFilter = JobStatus['status'] | null;
 export type StateCounts = Partial<Record<JobStatus['status'], number>>;
 
 const PAGE = 100;
@@ -14,8 +14,10 @@ const PACE_MS = 2_000;
 /** Events may come faster than they can be read, and each drawing takes the page's time. */
 const DRAW_MS = 300;
 
-/** Ids, newest first; null until the first list came. */
+/** Ids in the order of the list; null until the first list came. */
 export const jobIds = signal<readonly string[] | null>(null);
+/** What the ids were found by; another search may be under way. */
+export const shownSearch = signal(ALL_JOBS);
 export const counts = signal<StateCounts | null>(null);
 export const hasMore = signal(false);
 export const listFault = signal<unknown>(null);
@@ -25,7 +27,7 @@ export const newJobs = signal(0);
 const table = new JobTable();
 const rows = new Map<string, Signal<JobStatus>>();
 const changed = new Set<string>();
-let filter: StateFilter = null;
+let search = ALL_JOBS;
 let wanted = PAGE;
 let isStale = false;
 let isLoading = false;
@@ -37,12 +39,26 @@ export function rowOf(jobId: string): Signal<JobStatus> | undefined {
   return rows.get(jobId);
 }
 
-export function showState(state: StateFilter): void {
-  if (filter === state) return;
-  filter = state;
+/** The rows before stay until those of this search are there. */
+export function showSearch(next: JobSearch): void {
+  if (JSON.stringify(search) === JSON.stringify(next)) return;
+  search = next;
   wanted = PAGE;
-  jobIds.value = null;
   void load();
+}
+
+/** An answer of the service about one job, which no event tells. */
+export function noteJob(job: JobStatus): void {
+  table.set(job);
+  const row = rows.get(job.job_id);
+  if (row !== undefined) row.value = job;
+}
+
+/** The job is deleted. */
+export function forgetJob(jobId: string): void {
+  table.delete(jobId);
+  jobIds.value = jobIds.peek()?.filter((each) => each !== jobId) ?? null;
+  isStale = true;
 }
 
 /** Requests the list: now, or when the pace allows it and the list is not held. */
@@ -76,7 +92,7 @@ export function watchJobs(held: () => boolean): () => void {
 }
 
 function apply(event: JobEvent): void {
-  if (table.apply(event)) newJobs.value += 1;
+  if (table.apply(event) && isNewestFirst(search)) newJobs.value += 1;
   // The numbers of the tabs change with every state, the rows of a tab too.
   if (event.event !== 'job_progress') isStale = true;
   changed.add(event.job_id);
@@ -104,13 +120,13 @@ async function load(): Promise<void> {
     isStale = true;
     return;
   }
-  const asked = filter;
+  const asked = search;
   isStale = false;
   isLoading = true;
   table.ask();
   try {
     const found = await list(asked);
-    if (asked === filter) show(found);
+    if (asked === search) show(found, asked);
     listFault.value = null;
   } catch (error) {
     table.askFailed();
@@ -118,11 +134,11 @@ async function load(): Promise<void> {
   }
   isLoading = false;
   loadedAt = performance.now();
-  // Another state was chosen meanwhile.
-  if (asked !== filter) void load();
+  // Something else was asked for meanwhile.
+  if (asked !== search) void load();
 }
 
-function show(found: Awaited<ReturnType<typeof list>>): void {
+function show(found: Awaited<ReturnType<typeof list>>, asked: JobSearch): void {
   table.show(found.jobs);
   const ids = table.rows.map(({ job_id }) => job_id);
   for (const job of table.rows) {
@@ -132,20 +148,28 @@ function show(found: Awaited<ReturnType<typeof list>>): void {
   }
   const kept = new Set(ids);
   for (const jobId of rows.keys()) if (!kept.has(jobId)) rows.delete(jobId);
+  shownSearch.value = asked;
   jobIds.value = ids;
   counts.value = found.counts;
   hasMore.value = found.hasMore;
   newJobs.value = 0;
 }
 
-async function list(state: StateFilter) {
+async function list({ state, q, tag, model, sort }: JobSearch) {
+  const filter: JobFilter = {
+    ...(state === null ? {} : { status: [state] }),
+    ...(q === '' ? {} : { q }),
+    ...(tag === '' ? {} : { tag }),
+    ...(model === '' ? {} : { model_name: model }),
+    sort,
+  };
   const jobs: JobStatus[] = [];
   let counted: StateCounts = {};
   let cursor: string | null = null;
   do {
     const page: JobList = await service.listPage({
       limit: PAGE,
-      ...(state === null ? {} : { status: [state] }),
+      ...filter,
       ...(cursor === null ? { counts: 'true' } : { cursor }),
     });
     jobs.push(...page.jobs);

@@ -12,6 +12,16 @@ export function hasEnded(job: Pick<JobStatus, 'status'>): boolean {
   return RANK[job.status] === 2;
 }
 
+/** Results that go within this time are pointed out. */
+export const SOON_S = 24 * 3_600;
+
+/** As people see it: the service ends a job that is cancelled as failed. */
+export type ShownState = JobStatus['status'] | 'cancelled';
+
+export function shownState({ status, error }: Pick<JobStatus, 'status' | 'error'>): ShownState {
+  return error?.code === 'cancelled' ? 'cancelled' : status;
+}
+
 /** The job after the event. An event that the job is already past changes nothing. */
 export function afterEvent(job: JobStatus, event: JobEvent): JobStatus {
   if (hasEnded(job) || RANK[event.status] < RANK[job.status]) return job;
@@ -42,6 +52,15 @@ export class JobTable {
 
   get(jobId: string): JobStatus | undefined {
     return this.#jobs.get(jobId);
+  }
+
+  /** An answer of the service about one job. */
+  set(job: JobStatus): void {
+    if (this.#jobs.has(job.job_id)) this.#jobs.set(job.job_id, job);
+  }
+
+  delete(jobId: string): void {
+    this.#jobs.delete(jobId);
   }
 
   /** Call before a list is requested, so that events until its arrival are not lost. */

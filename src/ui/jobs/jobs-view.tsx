@@ -1,4 +1,4 @@
-/** The newest jobs, by state. */
+/** The jobs: by state, by search, in the order that is asked for. */
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { hashOf } from '../address/address.js';
@@ -10,7 +10,7 @@ import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { useNow } from '../parts/use-now.js';
-import { grouped } from '../text/format.js';
+import { grouped, visible } from '../text/format.js';
 import {
   counts,
   hasMore,
@@ -20,11 +20,22 @@ import {
   refreshJobs,
   showNewJobs,
   showOlder,
-  showState,
+  showSearch,
+  shownSearch,
   watchJobs,
-  type StateFilter,
 } from './job-list.js';
 import { JobRow } from './job-row.js';
+import {
+  ALL_JOBS,
+  isNewestFirst,
+  nothingFound,
+  readSearch,
+  searchQuery,
+  STATE_NAMES,
+  STATES,
+  type JobSearch,
+} from './job-search.js';
+import { SearchBar } from './search-bar.js';
 
 /** Most visits submit no job. */
 const SubmitDialog = lazy('Opening the form', async () => {
@@ -32,16 +43,13 @@ const SubmitDialog = lazy('Opening the form', async () => {
   return loaded;
 });
 
-const STATES = ['pending', 'running', 'completed', 'failed'] as const;
 /** Rows that are scrolled past must not move. */
 const HELD_BELOW = 120;
 
 export function JobsView() {
   const list = useRef<HTMLDivElement>(null);
   const isOpen = useSignal(false);
-  const state = useComputed(
-    (): StateFilter => STATES.find((each) => each === address.value.query.state) ?? null,
-  );
+  const search = useComputed(() => readSearch(address.value.query));
   useEffect(
     () =>
       watchJobs(
@@ -51,7 +59,9 @@ export function JobsView() {
       ),
     [],
   );
-  useSignalEffect(() => showState(state.value));
+  useSignalEffect(() => {
+    if (address.value.place.view === 'jobs') showSearch(search.value);
+  });
   useShortcuts('Jobs', [
     { keys: 'n', title: 'New job', run: () => (isOpen.value = true) },
     { keys: 'j', title: 'Next job', run: () => step(list.current, 1) },
@@ -65,7 +75,8 @@ export function JobsView() {
           New job
         </Button>
       </div>
-      <Tabs state={state.value} />
+      <SearchBar search={search.value} />
+      <Tabs search={search.value} />
       {listFault.value !== null && (
         <Problem error={listFault.value}>
           <Button onClick={refreshJobs}>Try again</Button>
@@ -73,11 +84,11 @@ export function JobsView() {
       )}
       <NewPill />
       <div ref={list}>
-        <Rows state={state.value} onNew={() => (isOpen.value = true)} />
+        <Rows onNew={() => (isOpen.value = true)} />
       </div>
       {hasMore.value && (
         <p>
-          <Button onClick={showOlder}>Show older jobs</Button>
+          <Button onClick={showOlder}>Show more jobs</Button>
         </p>
       )}
       {isOpen.value && (
@@ -93,14 +104,16 @@ export function JobsView() {
   );
 }
 
-function Tabs({ state }: { state: StateFilter }) {
+type State = JobSearch['state'];
+
+function Tabs({ search }: { search: JobSearch }) {
   const known = counts.value;
   const all = known && Object.values(known).reduce((sum, each) => sum + each, 0);
-  const tabs: [StateFilter, string, number | null | undefined][] = [
+  const tabs: [State, string, number | null | undefined][] = [
     [null, 'All', all],
-    ...STATES.map((each): [StateFilter, string, number | undefined] => [
+    ...STATES.map((each): [State, string, number | undefined] => [
       each,
-      each.charAt(0).toUpperCase() + each.slice(1),
+      STATE_NAMES[each],
       known?.[each],
     ]),
   ];
@@ -109,8 +122,8 @@ function Tabs({ state }: { state: StateFilter }) {
       {tabs.map(([each, name, count]) => (
         <a
           key={name}
-          href={hashOf({ view: 'jobs' }, { state: each ?? '' })}
-          aria-current={each === state ? 'page' : undefined}
+          href={hashOf({ view: 'jobs' }, searchQuery({ ...search, state: each }))}
+          aria-current={each === search.state ? 'page' : undefined}
         >
           {name} <span class="tab-count">{typeof count === 'number' ? grouped(count) : ''}</span>
         </a>
@@ -137,15 +150,16 @@ function NewPill() {
   );
 }
 
-function Rows({ state, onNew }: { state: StateFilter; onNew: () => void }) {
+function Rows({ onNew }: { onNew: () => void }) {
   const ids = jobIds.value;
   const now = useNow(10_000);
   if (ids === null) {
     return listFault.value === null ? <Skeleton label="Reading the jobs" lines={6} /> : null;
   }
-  if (ids.length === 0) return <NoJobs state={state} onNew={onNew} />;
+  const search = shownSearch.value;
+  if (ids.length === 0) return <NoJobs search={search} onNew={onNew} />;
   return (
-    <ul class="job-rows" aria-label="Jobs, newest first">
+    <ul class="job-rows" aria-label={isNewestFirst(search) ? 'Jobs, newest first' : 'Jobs'}>
       {ids.map((jobId) => (
         <JobRow key={jobId} jobId={jobId} now={now} />
       ))}
@@ -153,12 +167,17 @@ function Rows({ state, onNew }: { state: StateFilter; onNew: () => void }) {
   );
 }
 
-function NoJobs({ state, onNew }: { state: StateFilter; onNew: () => void }) {
-  if (state !== null) {
+function NoJobs({ search, onNew }: { search: JobSearch; onNew: () => void }) {
+  const all = searchQuery({ ...ALL_JOBS, sort: search.sort });
+  if (JSON.stringify(all) !== JSON.stringify(searchQuery(search))) {
     return (
-      <Empty icon="search" title={`No job is ${state}`}>
-        <a href="#/jobs">Show all jobs</a>
-      </Empty>
+      <div role="status">
+        <Empty icon="search" title={visible(nothingFound(search))}>
+          <a class="button" href={hashOf({ view: 'jobs' }, all)}>
+            Clear the search
+          </a>
+        </Empty>
+      </div>
     );
   }
   return (
@@ -173,7 +192,7 @@ function NoJobs({ state, onNew }: { state: StateFilter; onNew: () => void }) {
 
 /** Moves the focus through the rows. */
 function step(list: HTMLElement | null, by: number): void {
-  const links = [...(list?.querySelectorAll<HTMLElement>('.job-row') ?? [])];
+  const links = [...(list?.querySelectorAll<HTMLElement>('.job-link') ?? [])];
   const at = links.findIndex((link) => link === document.activeElement);
   links[Math.max(0, Math.min(at + by, links.length - 1))]?.focus();
 }

@@ -32,9 +32,9 @@ function text(now: number): string {
     case 'live':
       return 'Live';
     case 'connecting':
-      return last === null ? 'Connecting' : `Reconnecting${news}`;
+      return last === null ? 'Connecting' : `The service is away${news}`;
     case 'waiting':
-      return `Reconnecting${news}`;
+      return `The service is away${news}`;
     case 'stopped':
       return 'Not live';
   }

@@ -1,7 +1,8 @@
 /** The events of all jobs for the page, over as many connections as needed. */
 import { ServiceError, type JobEvent, type LatticeClient } from '../../client/lattice-client.js';
 
-const LONGEST_PAUSE_MS = 30_000;
+/** People wait in front of the page for the service to come back. */
+const LONGEST_PAUSE_MS = 5_000;
 
 export type FeedState =
   | { kind: 'connecting' }

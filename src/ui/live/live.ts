@@ -1,6 +1,8 @@
 /** The events of all jobs, for every part of the page that follows them. */
-import { effect, signal } from '@preact/signals';
+import { effect, signal, useSignal, type Signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { JobEvent } from '../../client/records.js';
+import { ServiceError } from '../../client/service-error.js';
 import { askForKey, keyAsked, service } from '../session/session.js';
 import { JobFeed, type FeedState } from './job-feed.js';
 
@@ -14,7 +16,12 @@ export const connection = signal<FeedState>({ kind: 'connecting' });
 /** When the connection was last live, in milliseconds; null before the first. */
 export const lastLive = signal<number | null>(null);
 
+/** How often the page has been connected. */
+const connections = signal(0);
 const followers = new Set<JobFollower>();
+/** Of a service that is asked whether it answers. */
+const ASK_EVERY_MS = 1_000;
+const ANSWER_MS = 5_000;
 
 /** From now on; call the result to stop. */
 export function followJobs(follower: JobFollower): () => void {
@@ -26,6 +33,10 @@ const feed = new JobFeed((options) => service.events(options), {
   onState: (state) => {
     if (connection.peek().kind === 'live') lastLive.value = Date.now();
     connection.value = state;
+    if (state.kind !== 'live') return;
+    connections.value += 1;
+    // No event is missed, but what was asked for meanwhile was asked in vain.
+    if (connections.peek() > 1) for (const follower of followers) follower.onUnknownPast();
   },
   onEvent: (event) => {
     for (const follower of followers) follower.onEvent(event);
@@ -42,4 +53,38 @@ export function startFeed(): void {
     if (keyAsked.value !== null) feed.stop('an API key is needed.');
     else feed.start();
   });
+}
+
+/** A call did not reach the service: what counts as live is tried anew. */
+export function doubtConnection(error: unknown): void {
+  if (isAway(error) && connection.peek().kind === 'live') feed.start();
+}
+
+/** Resolves when the service answers: at once, or later, after a call of `onAway`. Tells whether it was away. */
+export async function untilAnswer(onAway: () => void): Promise<boolean> {
+  for (let wasAway = false; ;) {
+    try {
+      await service.ready({ deadlineMs: ANSWER_MS });
+      return wasAway;
+    } catch (error) {
+      if (!isAway(error)) return wasAway;
+      doubtConnection(error);
+      if (!wasAway) onAway();
+      wasAway = true;
+    }
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
+}
+
+/** Grows when the page is connected again while a fault is shown: what failed is worth another try. */
+export function useRetries(fault: Signal<unknown>): number {
+  const retries = useSignal(0);
+  useEffect(() => {
+    if (fault.peek() !== null) retries.value += 1;
+  }, [connections.value, fault, retries]);
+  return retries.value;
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof ServiceError && ['unreachable', 'timeout'].includes(error.code);
 }

@@ -24,6 +24,8 @@ const PATHS = {
   right: 'M9 5l7 7-7 7',
   down: 'M5 9l7 7 7-7',
   warning: 'M12 4 2.5 20h19zM12 10v5M12 17.5h.01',
+  edit: 'M4 20l1-4L16.5 4.5l3 3L8 19zM14 7l3 3',
+  clock: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18M12 7v5l3 3',
   key: 'M15 4a5 5 0 1 1-4.6 7L3 18.4V21h3v-2h2v-2h2l2.2-2.2M16 8h.01',
   download: 'M12 4v12M7 11l5 5 5-5M4 20h16',
   retry: 'M20 11a8 8 0 1 0-2.3 6M20 4v7h-7',

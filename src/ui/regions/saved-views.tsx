@@ -1,9 +1,10 @@
 /** The regions that are shown as a view of the service: stored by name, replaced, deleted. */
 import { batch, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Button } from '../parts/button.js';
+import { ConfirmButton } from '../parts/confirm-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
+import { plural } from '../text/format.js';
 import { discard, faults, keepDrawn, shown, used, viewName } from './region-choice.js';
 import { deleteView, saveView, viewNamed } from './views.js';
 
@@ -84,9 +85,21 @@ export function SavedViews({ onView }: { onView: (name: string) => void }) {
           {there === undefined ? 'Save as a view' : 'Replace the view'}
         </button>
         {there !== undefined && (
-          <Button class="danger" disabled={isBusy.value} onClick={() => void attempt(remove)}>
-            Delete the view
-          </Button>
+          <ConfirmButton
+            label="Delete the view"
+            title="Delete this view?"
+            disabled={isBusy.value}
+            onConfirm={() => void attempt(remove)}
+          >
+            <p>
+              The view{' '}
+              <b>
+                <Foreign text={there.name} />
+              </b>{' '}
+              with {plural(there.regions.length, 'region')} is deleted for good. Requests that name
+              it are refused from then on. Results of jobs stay as they are.
+            </p>
+          </ConfirmButton>
         )}
       </p>
       <p class="fine" role="status">

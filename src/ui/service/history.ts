@@ -1,5 +1,6 @@
 /** Readings of the last quarter of an hour, taken by this page since it was opened. */
 import { signal } from '@preact/signals';
+import { doubtConnection } from '../live/live.js';
 import { keyAsked, service } from '../session/session.js';
 import { readingOf, readMetrics, type Reading } from './reading.js';
 
@@ -15,7 +16,10 @@ export function startHistory(): void {
 
 async function sample(): Promise<void> {
   if (keyAsked.peek() !== null) return;
-  const text = await service.metrics().catch(() => null);
+  const text = await service.metrics({ deadlineMs: EVERY_MS }).catch((error: unknown) => {
+    doubtConnection(error);
+    return null;
+  });
   if (text === null) return;
   const at = Date.now() / 1000;
   const kept = readings.peek().filter((reading) => reading.at > at - HISTORY_S);

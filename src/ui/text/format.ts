@@ -24,6 +24,11 @@ export function clock(unix: number, now: number): string {
   return day === dayOf(new Date(now * 1000)) ? time : `${day} ${time}`;
 }
 
+/** As `clock`, without seconds. */
+export function minute(unix: number, now: number): string {
+  return clock(unix, now).slice(0, -3);
+}
+
 function dayOf(at: Date): string {
   return `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())}`;
 }

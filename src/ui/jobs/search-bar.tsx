@@ -1,0 +1,112 @@
+/** What the list of jobs is searched for, and its order; all of it stands in the address. */
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { address, goTo, setQuery } from '../address/location.js';
+import { models } from '../models/models.js';
+import { Button } from '../parts/button.js';
+import { Icon } from '../parts/icon.js';
+import { useShortcuts } from '../parts/shortcuts.js';
+import { visible } from '../text/format.js';
+import { MOST_SEARCHED, searchQuery, SORTS, type JobSearch } from './job-search.js';
+
+/** Of a person who types, before the service is asked. */
+const PAUSE_MS = 250;
+
+export function SearchBar({ search }: { search: JobSearch }) {
+  const names = models.value?.map(({ name }) => name) ?? [];
+  const known = search.model === '' || names.includes(search.model);
+  return (
+    <div class="search-bar" role="search">
+      <WordsField />
+      <select
+        aria-label="Model"
+        value={search.model}
+        onChange={({ currentTarget }) => open(search, { model: currentTarget.value })}
+      >
+        <option value="">All models</option>
+        {(known ? names : [...names, search.model]).map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <select
+        aria-label="Order"
+        value={search.sort}
+        onChange={({ currentTarget }) => {
+          open(search, { sort: currentTarget.value as JobSearch['sort'] });
+        }}
+      >
+        {SORTS.map(([sort, name]) => (
+          <option key={sort} value={sort}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {search.tag !== '' && (
+        <Button
+          icon="close"
+          class="chip"
+          name={`Show jobs without the tag ${search.tag} too`}
+          onClick={() => open(search, { tag: '' })}
+        >
+          {visible(search.tag)}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Back returns to the list as it was. */
+function open(search: JobSearch, changes: Partial<JobSearch>): void {
+  goTo({ view: 'jobs' }, searchQuery({ ...search, ...changes }));
+}
+
+function WordsField() {
+  const field = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const typed = useSignal(address.peek().query.q ?? '');
+  // Back, or a link, has changed the address: what is being typed is not lost by an older one.
+  useSignalEffect(() => {
+    const { q = '' } = address.value.query;
+    if (timer.current === undefined) typed.value = q;
+  });
+  const search = (): void => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    if (address.peek().place.view === 'jobs') setQuery({ q: typed.peek() });
+  };
+  const select = (): void => {
+    field.current?.focus();
+    field.current?.select();
+  };
+  useShortcuts('Jobs', [{ keys: '/', title: 'Search', run: select }]);
+  return (
+    <form
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search();
+      }}
+    >
+      <Icon name="search" />
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search jobs"
+        placeholder="Name, path, tag or note"
+        title="Words in names, paths, tags and notes ( / )"
+        value={typed.value}
+        maxLength={MOST_SEARCHED}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value;
+          clearTimeout(timer.current);
+          timer.current = setTimeout(search, PAUSE_MS);
+        }}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === 'Escape') currentTarget.blur();
+        }}
+      />
+    </form>
+  );
+}

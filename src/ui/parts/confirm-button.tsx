@@ -1,0 +1,53 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, TargetedEvent } from 'preact';
+import { Button } from './button.js';
+import { Modal } from './modal.js';
+
+interface ConfirmProps {
+  label: string;
+  /** The question of the dialog. */
+  title: string;
+  /** On the button that does it; by default the label. */
+  confirm?: string;
+  disabled?: boolean;
+  onConfirm: () => void;
+  /** What goes, and what stays. */
+  children: ComponentChildren;
+}
+
+/** The dialog gives the focus back when it is closed, not when it goes. */
+function close({ currentTarget }: TargetedEvent<HTMLElement>): void {
+  currentTarget.closest('dialog')?.close();
+}
+
+/** A button for what cannot be undone: a dialog says first what goes. */
+export function ConfirmButton(props: ConfirmProps) {
+  const isOpen = useSignal(false);
+  const { label, title, confirm = label, disabled, onConfirm, children } = props;
+  return (
+    <>
+      <Button class="danger" disabled={disabled} onClick={() => (isOpen.value = true)}>
+        {label}
+      </Button>
+      {isOpen.value && (
+        <Modal title={title} onClose={() => (isOpen.value = false)}>
+          {children}
+          <p class="row confirm-foot">
+            <Button autofocus onClick={close}>
+              Leave it
+            </Button>
+            <Button
+              class="danger"
+              onClick={(event) => {
+                close(event);
+                onConfirm();
+              }}
+            >
+              {confirm}
+            </Button>
+          </p>
+        </Modal>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  ALL_JOBS,
+  isNewestFirst,
+  MOST_SEARCHED,
+  nothingFound,
+  readSearch,
+  searchQuery,
+  SORTS,
+  STATES,
+  type JobSearch,
+} from '../../../src/ui/jobs/job-search.js';
+
+const text = fc.string({ maxLength: 40 });
+const searches: fc.Arbitrary<JobSearch> = fc.record({
+  state: fc.constantFrom(null, ...STATES),
+  q: text.map((words) => words.trim()),
+  tag: text,
+  model: text,
+  sort: fc.constantFrom(...SORTS.map(([sort]) => sort)),
+});
+
+test('any search comes back from its address', () => {
+  fc.assert(
+    fc.property(searches, (search) => {
+      expect(readSearch(searchQuery(search))).toEqual(search);
+    }),
+  );
+});
+
+test('an address that people have changed asks for nothing that the service refuses', () => {
+  const search = readSearch({ state: 'lost', sort: 'size', q: ` ${'a'.repeat(999)}` });
+  expect(search).toMatchObject({ state: null, sort: 'submitted' });
+  expect(search.q.length).toBeLessThanOrEqual(MOST_SEARCHED);
+});
+
+test('a new job is first only where nothing is searched', () => {
+  expect(isNewestFirst(ALL_JOBS)).toBe(true);
+  expect(isNewestFirst({ ...ALL_JOBS, state: 'running' })).toBe(true);
+  expect(isNewestFirst({ ...ALL_JOBS, tag: 'gate' })).toBe(false);
+  expect(isNewestFirst({ ...ALL_JOBS, sort: 'name' })).toBe(false);
+});
+
+test('what was searched is said in a sentence', () => {
+  expect(nothingFound({ ...ALL_JOBS, q: 'gate', model: 'a.pt' })).toBe(
+    'No job with “gate” of the model a.pt',
+  );
+  expect(nothingFound({ ...ALL_JOBS, state: 'failed', tag: 'gate' })).toBe(
+    'No failed or cancelled job with the tag gate',
+  );
+});
