@@ -201,6 +201,19 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
       expect(Math.abs(completed.completed_at - Date.now() / 1000)).toBeLessThan(60);
     });
 
+    test('of unchanged files takes over the results of an earlier one', async () => {
+      const image_paths = ['shapes.png', 'shapes.png'];
+      const first = await submit(service.url, { image_paths });
+      await reached(service.url, first, ['completed']);
+      const second = await submit(service.url, { image_paths, reuse: 'unchanged' });
+      const { reused_images, result } = await resultOf(service.url, second);
+      expect(reused_images).toBe(2);
+      for (const image of result.images) {
+        expectVehicles(image.detections);
+        expect(image).toMatchObject({ reused_from: { job_id: text, index: number } });
+      }
+    });
+
     test.each(['status', 'result'])('that never was has no %s', async (what) => {
       const { status, body } = await call(service.url, `/v1/jobs/job_unknown/${what}`);
       expect({ status, body }).toEqual(answered(404, 'job_not_found'));

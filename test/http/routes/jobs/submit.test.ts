@@ -43,6 +43,7 @@ test('the smallest submission is accepted with its defaults', async () => {
     callbackUrl: null,
     metadata: null,
     annotate: false,
+    reuse: 'off',
     keyId: null,
     labels: NO_LABELS,
     typed: { paths: ['a.jpg'], count: 1 },
@@ -64,6 +65,7 @@ test('every field arrives, metadata as the submitted text', async () => {
     iou_threshold: 0.6,
     max_detections: 1,
     annotate: true,
+    reuse: 'content',
   });
   expect(status).toBe(202);
   expect(await app.jobs.specOf(body.job_id as string)).toMatchObject({
@@ -73,7 +75,13 @@ test('every field arrives, metadata as the submitted text', async () => {
     callbackUrl: 'http://example.org:8080/hook?x=1',
     metadata: JSON.stringify(metadata),
     annotate: true,
+    reuse: 'content',
   });
+});
+
+test('reuse is one of its modes', async () => {
+  const answer = await post(compose(), PATH, { ...cars, reuse: 'always' });
+  expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/reuse' }] } });
 });
 
 test('the answer says how many images the job has, and what its folders left out', async () => {
