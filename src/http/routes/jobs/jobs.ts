@@ -16,9 +16,9 @@ import {
   jobTypeSchema,
   stateSchema,
   timestampSchema,
+  uploadIdSchema,
 } from './job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob } from './job-of-path.js';
-import { uploadIdSchema } from '../uploads.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;
