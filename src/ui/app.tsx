@@ -4,7 +4,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import { hashOf, type Place } from './address/address.js';
 import { address, goTo } from './address/location.js';
 import { DetectView } from './detect/detect-view.js';
-import { JobsView } from './jobs/jobs-view.js';
 import { Connection } from './live/connection.js';
 import { Button } from './parts/button.js';
 import { Icon, type IconName } from './parts/icon.js';
@@ -12,6 +11,16 @@ import { lazy } from './parts/lazy.js';
 import { ShortcutHelp, useShortcuts } from './parts/shortcuts.js';
 import { KeyPage } from './session/key-page.js';
 import { apiKey, forgetKey, keyAsked } from './session/session.js';
+
+/** A visit that begins with a picture needs no list. */
+const JobsView = lazy(
+  'Opening the jobs',
+  async () => {
+    const { JobsView: loaded } = await import('./jobs/jobs-view.js');
+    return loaded;
+  },
+  'Jobs',
+);
 
 /** With the picture grid, which no other view needs. */
 const JobPage = lazy(

@@ -6,8 +6,14 @@ import { settingsOf, type JobFlags } from '../job/job-flags.js';
 import { openClient, type AccessFlags } from '../job/open-client.js';
 import { timeText } from '../job/showing.js';
 import { renderTable } from '../output-text.js';
+import type { DAYS } from '../../watches/schedule.js';
 import type { Terminal } from '../terminal.js';
-import type { ScheduleFlag } from '../watch.js';
+
+export interface ScheduleFlag {
+  from: string;
+  to: string;
+  days?: (typeof DAYS)[number][];
+}
 
 export interface AddFlags extends AccessFlags, JobFlags {
   existing?: (typeof EXISTING_FILES)[number];

@@ -15,7 +15,7 @@ import { binary, json, type AddRoute } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
 import { PICTURE_TYPES } from '../request/uploads.js';
 import { validationFailed } from '../request/validation.js';
-import { uploadIdSchema } from './uploads.js';
+import { uploadIdSchema } from './jobs/job-fields.js';
 
 /**
  * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it, and no

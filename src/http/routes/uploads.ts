@@ -11,9 +11,8 @@ import { bodyOf, declaredBytes, refuseCoding } from '../request/read-body.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { binary, json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { timestampSchema } from './jobs/job-fields.js';
+import { timestampSchema, uploadIdSchema } from './jobs/job-fields.js';
 
-export const EXAMPLE_UPLOAD_ID = 'up_k3Jx0qYtR2mV9sLw7BnZ4aPc';
 /** For messages and documents; its length in characters, not in bytes of a file system. */
 const LONGEST_NAME = 4_096;
 
@@ -22,8 +21,6 @@ const MOST_PLANNED = 100_000;
 
 /** A request whose body may be as long as a picture. */
 const FILE_PATH = /^\/v1\/uploads\/[^/]+\/./;
-
-export const uploadIdSchema = z.string().openapi({ example: EXAMPLE_UPLOAD_ID });
 
 const plannedFileSchema = z.strictObject({
   name: z.string().max(LONGEST_NAME).openapi({

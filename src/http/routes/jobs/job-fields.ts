@@ -21,6 +21,7 @@ export const reusedImagesSchema = z.int().openapi({
   description: 'Images that took over a stored result so far, see `reuse`',
   example: 0,
 });
+export const uploadIdSchema = z.string().openapi({ example: 'up_k3Jx0qYtR2mV9sLw7BnZ4aPc' });
 export const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
 /** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
 export const timestampSchema = z.number().openapi({

@@ -30,9 +30,9 @@ import {
   notRunSchema,
   stateSchema,
   timestampSchema,
+  uploadIdSchema,
 } from './job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob, params } from './job-of-path.js';
-import { uploadIdSchema } from '../uploads.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;

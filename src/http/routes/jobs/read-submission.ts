@@ -32,8 +32,7 @@ import {
   refuseRegionsAndView,
   vehicleTypesSchema,
 } from '../../request/request-fields.js';
-import { jobTypeSchema } from './job-fields.js';
-import { uploadIdSchema } from '../uploads.js';
+import { jobTypeSchema, uploadIdSchema } from './job-fields.js';
 
 const MAX_URL = 2_048;
 const MAX_METADATA_BYTES = 64 * 1024;
