@@ -109,11 +109,12 @@ export class RetentionSweeper {
       } catch (error) {
         this.#logger.warn({ error: String(error) }, 'retention failed; it is tried again');
       }
-      if (!this.#isHurried && !signal.aborted) await this.#pause();
+      await this.#pause();
     }
   }
 
   async #pause(): Promise<void> {
+    if (this.#isHurried || this.#stopping.signal.aborted) return;
     const waking = new AbortController();
     this.#wake = () => {
       waking.abort();

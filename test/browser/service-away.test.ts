@@ -51,7 +51,9 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     expect(await page.locator('main').textContent()).not.toContain('TypeError');
     await checkLooks(page, 'service-away');
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.evaluate(() => document.documentElement.setAttribute('data-kept', 'yes'));
+    await page.evaluate(() => {
+      document.documentElement.setAttribute('data-kept', 'yes');
+    });
     await comeBack();
     await page.locator('.model').first().waitFor();
     await eventual(connection).toBe('Live');

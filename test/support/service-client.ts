@@ -36,6 +36,7 @@ export interface Body {
   result: Body;
   images: Body[];
   succeeded: number;
+  reused_images: number;
   finished_images: number;
   submitted_at: number;
   started_at: number;

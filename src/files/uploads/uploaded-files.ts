@@ -60,7 +60,7 @@ export interface UploadSize {
 
 export interface BorrowedPicture {
   bytes: Buffer;
-  release(): void;
+  release: () => void;
 }
 
 export class UploadedFiles {

@@ -65,13 +65,8 @@ const batchSchema = z
   .openapi('WatchBatch', { example: { max_images: 100, max_wait_s: 10 } });
 
 /** Its images come to a watch, and the name is its own. */
-const {
-  image_paths: imagePathsSchema,
-  upload: _upload,
-  name: _name,
-  reuse: reuseSchema,
-  ...settingsShape
-} = jobSubmitSchema.shape;
+const { image_paths: imagePathsSchema, reuse: reuseSchema } = jobSubmitSchema.shape;
+const settingsShape = jobSubmitSchema.omit({ image_paths: true, upload: true, name: true }).shape;
 const REUSE = 'unchanged';
 
 const fields = {
