@@ -35,7 +35,7 @@ import {
   STATES,
   type JobSearch,
 } from './job-search.js';
-import { SearchBar } from './search-bar.js';
+import { SearchBar, searchJobs } from './search-bar.js';
 
 /** Most visits submit no job. */
 const SubmitDialog = lazy('Opening the form', async () => {
@@ -63,6 +63,7 @@ export function JobsView() {
     if (address.value.place.view === 'jobs') showSearch(search.value);
   });
   useShortcuts('Jobs', [
+    { keys: '/', title: 'Search', run: searchJobs },
     { keys: 'n', title: 'New job', run: () => (isOpen.value = true) },
     { keys: 'j', title: 'Next job', run: () => step(list.current, 1) },
     { keys: 'k', title: 'Job before', run: () => step(list.current, -1) },

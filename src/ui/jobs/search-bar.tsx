@@ -5,12 +5,21 @@ import { address, goTo, setQuery } from '../address/location.js';
 import { models } from '../models/models.js';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
-import { useShortcuts } from '../parts/shortcuts.js';
 import { visible } from '../text/format.js';
 import { MOST_SEARCHED, searchQuery, SORTS, type JobSearch } from './job-search.js';
 
 /** Of a person who types, before the service is asked. */
 const PAUSE_MS = 250;
+
+const FIELD = 'job-search';
+
+/** Moves the focus to the words. */
+export function searchJobs(): void {
+  const field = document.getElementById(FIELD);
+  if (!(field instanceof HTMLInputElement)) return;
+  field.focus();
+  field.select();
+}
 
 export function SearchBar({ search }: { search: JobSearch }) {
   const names = models.value?.map(({ name }) => name) ?? [];
@@ -61,7 +70,6 @@ function open(search: JobSearch, changes: Partial<JobSearch>): void {
 }
 
 function WordsField() {
-  const field = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const typed = useSignal(address.peek().query.q ?? '');
   // Back, or a link, has changed the address: what is being typed is not lost by an older one.
@@ -74,11 +82,6 @@ function WordsField() {
     timer.current = undefined;
     if (address.peek().place.view === 'jobs') setQuery({ q: typed.peek() });
   };
-  const select = (): void => {
-    field.current?.focus();
-    field.current?.select();
-  };
-  useShortcuts('Jobs', [{ keys: '/', title: 'Search', run: select }]);
   return (
     <form
       class="search"
@@ -89,7 +92,7 @@ function WordsField() {
     >
       <Icon name="search" />
       <input
-        ref={field}
+        id={FIELD}
         type="search"
         aria-label="Search jobs"
         placeholder="Name, path, tag or note"
