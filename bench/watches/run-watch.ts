@@ -88,12 +88,12 @@ export async function runWatch(options: WatchRunOptions) {
         () => undefined,
       );
     }, 250).unref();
-    let over = false;
-    const dropped = dropping.run().then(() => (over = true));
+    const drops = { over: false };
+    const dropped = dropping.run().then(() => (drops.over = true));
     let killed = 0;
-    while (!over || killed < kills) {
+    while (!drops.over || killed < kills) {
       await sleep((1_000 * seconds * (0.5 + random())) / kills);
-      if (random() < 0.3 && !over) await dropping.leave(1_000 + 2_000 * random());
+      if (random() < 0.3 && !drops.over) await dropping.leave(1_000 + 2_000 * random());
       if (random() < 0.3) clock?.set(DAY_S * (3_650 * random() - 2));
       if (killed >= kills) continue;
       killed += 1;

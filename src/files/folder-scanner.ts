@@ -5,8 +5,8 @@ import { LatticeError } from '../api/errors.js';
 import type { FolderScan, ScanSpec } from './listing/folder-scan.js';
 import type { FromScanner, ScanCall, ToScanner } from './listing/scan-process.js';
 
-/** Of the versions of a million files. */
-const MOST_HEAP_MB = 512;
+/** Of the versions of half a million files, and the lists of a scan. */
+const MOST_HEAP_MB = 1_024;
 /** A process that works says so every second. */
 const SILENT_MS = 15_000;
 

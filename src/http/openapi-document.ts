@@ -73,6 +73,7 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
       tags: [
         { name: 'Inference', description: 'One image, synchronous' },
         { name: 'Jobs', description: 'Many images, durable' },
+        { name: 'Watches', description: 'Folders whose new files are submitted as they come' },
         { name: 'Uploads', description: 'Photos that do not lie in the image folders, for jobs' },
         { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
         { name: 'Views', description: 'Regions by name, for cameras that look at the same place' },

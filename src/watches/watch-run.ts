@@ -272,7 +272,7 @@ export class WatchRun {
     const error = toLatticeError(thrown);
     const { cause, message } = error;
     this.#parts.logger.warn(
-      { watch: this.#watch.name, cause: String(cause ?? message) },
+      { watch: this.#watch.name, error: message, cause: String(cause) },
       'a scan failed',
     );
     this.#isReady();
@@ -384,11 +384,14 @@ export class WatchRun {
     const moves: FileMove[] = [];
     const standings = new Map<string, Standing>();
     if (named.length === 0) return { moves, standings };
-    const names = [...new Set(named.flatMap((file) => file.names))];
+    // The files themselves last: while they are there, a name that was not is gone, and not its folder.
+    const earlier = new Set(named.flatMap((file) => file.names));
+    const names = [...earlier, ...named.flatMap(({ path }) => (earlier.has(path) ? [] : [path]))];
     const found = await folders.call('current', names);
     const current = new Map(names.map((name, at) => [name, found[at]]));
     const taken = new Set<string>();
     for (const { path, version, names: before } of named) {
+      if (current.get(path) !== version) continue;
       const from = before.find((name) => {
         const now = current.get(name);
         return now !== undefined && now !== version && !taken.has(`${version} ${name}`);

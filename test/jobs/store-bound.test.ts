@@ -30,7 +30,7 @@ test(
     const detector = new FakeDetector();
     detector.answer = ({ path }) => (path === 'open.jpg' ? 'hang' : 'ok');
     const { said, logger } = logged();
-    const mostBytes = 3 * MIB;
+    const mostBytes = 4 * MIB;
     await using jobs = await openTestJobs(folder, { mostBytes, logger }, detector);
     const { service } = jobs;
     const sizeOf = (suffix: string) => statSync(join(folder.path, `jobs.db${suffix}`)).size;

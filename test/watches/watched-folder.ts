@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ImageResult } from '../../src/api/image.js';
 import { LatticeError } from '../../src/api/errors.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
+import type { JobSettings } from '../../src/jobs/job.js';
 import type { WatchContent } from '../../src/jobs/watched.js';
 import { Watches } from '../../src/watches/watches.js';
 import { openTestJobs, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
@@ -41,7 +42,8 @@ export class ReadingDetector extends FakeDetector {
 }
 
 export function contentOf(changes: Partial<WatchContent> = {}): WatchContent {
-  const { imagePaths: _, ...settings } = specOf();
+  const settings: JobSettings & { imagePaths?: string[] } = specOf();
+  delete settings.imagePaths;
   return {
     paths: ['in'],
     settleMs: 100,

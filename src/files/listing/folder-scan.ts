@@ -12,7 +12,7 @@ import { FolderNotices } from './folder-notices.js';
 import { addLeftOut, holdsPhotos, IMAGE_NAME, type LeftOut } from './image-names.js';
 
 /** More are left out: they would take the memory of the process. */
-const MOST_FILES = 1_000_000;
+const MOST_FILES = 500_000;
 const SCAN_MS = 600_000;
 const LOOKS_PER_TURN = 500;
 /** FUSE, CIFS, SMB 2, FAT, exFAT: the number of a file may change while it lies there. */
@@ -374,7 +374,7 @@ export class FolderScan {
   #keepsInodes(device: bigint, onDisk: string | Buffer): boolean {
     let keeps = this.#inodes.get(device);
     if (keeps === undefined) {
-      keeps = !WITHOUT_INODES.has(Number(statfsSync(onDisk).type));
+      keeps = !WITHOUT_INODES.has(statfsSync(onDisk).type);
       this.#inodes.set(device, keeps);
     }
     return keeps;

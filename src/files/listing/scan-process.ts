@@ -51,7 +51,7 @@ async function answer(id: number, watch: number, call: ScanCall, args: unknown[]
   try {
     const scan = scans.get(watch);
     if (scan === undefined) throw new Error('The watch is not open.');
-    const method = scan[call] as (...args: unknown[]) => unknown;
+    const method = Reflect.get(scan, call) as (...args: unknown[]) => unknown;
     say({ id, value: await method.apply(scan, args) });
   } catch (error) {
     say({ id, failure: error instanceof Error ? error.message : String(error) });

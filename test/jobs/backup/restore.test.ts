@@ -16,6 +16,7 @@ import { backUp, type BackupOptions } from '../../../src/jobs/backup/back-up.js'
 import { checkBackup, restore } from '../../../src/jobs/backup/restore.js';
 import { openJobStore } from '../../../src/jobs/store/job-store.js';
 import { SCHEMA_VERSION } from '../../../src/jobs/store/schema.js';
+import { BACK_TO_SCHEMA_7 } from '../store/earlier-tables.js';
 import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder, until } from '../job-folder.js';
 
 /** A folder to hold a data folder, backups, and the data folder of the restore. */
@@ -166,12 +167,7 @@ test('drawn pictures and sent photos come back with their times, unless they wer
 test('a backup of an older schema opens in this release', async () => {
   using place = new Place();
   const jobId = await place.withJobs();
-  place.change(`
-    DROP TABLE views; DROP TABLE job_regions; DROP TABLE clock_marks;
-    ALTER TABLE image_facts DROP COLUMN class_counts; ALTER TABLE image_facts DROP COLUMN region_counts;
-    ALTER TABLE image_facts DROP COLUMN taken; ALTER TABLE image_facts DROP COLUMN taken_from;
-    ALTER TABLE image_facts DROP COLUMN weakest_by_class;
-    PRAGMA user_version = 7`);
+  place.change(BACK_TO_SCHEMA_7);
   expect(await place.backUp()).toMatchObject({ schema: 7, jobs: 1 });
   await place.restore();
   const jobs = await openTestJobs(place.restored);

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
+import { BACK_TO_SCHEMA_7 } from './earlier-tables.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import { openJobStore } from '../../../src/jobs/store/job-store.js';
 import {
@@ -74,11 +75,6 @@ test('a disk without space for the tables is named', async () => {
   await (await open(folder)).close();
 });
 
-const LABEL_COLUMNS = [
-  ...['name', 'tags', 'notes', 'keep_days', 'kept_at', 'kept_until_s'],
-  ...['typed_paths', 'typed_count'],
-];
-
 test('tables of an earlier release are brought up to date, with their pending webhooks', async () => {
   using folder = new TemporaryFolder();
   const detector = new FakeDetector();
@@ -92,16 +88,12 @@ test('tables of an earlier release are brought up to date, with their pending we
   await ended(jobs.service, job.jobId);
   await jobs.stop(1000);
   const database = new DatabaseSync(join(folder.path, 'jobs.db'));
-  database.exec(`DROP INDEX webhooks_by_host; ALTER TABLE webhook_deliveries DROP COLUMN host;
-    DROP TABLE webhook_attempts;
+  database.exec(`${BACK_TO_SCHEMA_7}
+    DROP INDEX webhooks_by_host; ALTER TABLE webhook_deliveries DROP COLUMN host;
+    DROP TABLE webhook_attempts; DROP TABLE image_facts; DROP TABLE job_boxes;
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
-    DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
-    DROP TABLE views; DROP TABLE job_regions; DROP TABLE job_listings; DROP TABLE drawn_copies;
-    DROP INDEX removable_jobs; DROP INDEX kept_jobs;
-    CREATE INDEX jobs_by_end ON jobs (completed_at) WHERE completed_at IS NOT NULL;
-    ${LABEL_COLUMNS.map((column) => `ALTER TABLE jobs DROP COLUMN ${column};`).join('')}
-    DROP TABLE uploads; DROP INDEX jobs_by_upload; ALTER TABLE jobs DROP COLUMN upload;
-    ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
+    ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed;
+    PRAGMA application_id = 0; PRAGMA user_version = 1`);
   const { modelName, confidence, iou, maxDetections, classes } = options;
   const asThen = JSON.stringify({
     ...{ modelName, confidence, iou, maxDetections, classes },

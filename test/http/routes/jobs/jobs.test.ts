@@ -32,6 +32,7 @@ describe('status', () => {
       not_run_images: 0,
       total_count: 0,
       class_counts: {},
+      reused_images: 0,
       retry_of: null,
       name: null,
       tags: [],
@@ -39,6 +40,8 @@ describe('status', () => {
       keep: false,
       kept: false,
       expires_at: null,
+      upload: null,
+      watch: null,
       error: null,
     });
     await app.jobs.start(id);

@@ -47,6 +47,7 @@ test('the smallest submission is accepted with its defaults', async () => {
     keyId: null,
     labels: NO_LABELS,
     typed: { paths: ['a.jpg'], count: 1 },
+    leftOut: {},
   });
 });
 

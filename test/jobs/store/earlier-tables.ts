@@ -1,0 +1,31 @@
+/** SQL that takes back what the newest entries of the schema add, so that a test has a file of an earlier release. */
+const COLUMNS = {
+  jobs: [
+    ...['name', 'tags', 'notes', 'keep_days', 'kept_at', 'kept_until_s', 'typed_paths'],
+    ...['typed_count', 'upload', 'reused', 'watch'],
+  ],
+  outbox: ['reused', 'counts', 'watch'],
+  image_facts: [
+    ...['reuse_key', 'content_key', 'class_counts', 'region_counts', 'taken', 'taken_from'],
+    'weakest_by_class',
+  ],
+};
+const INDEXES = [
+  ...['removable_jobs', 'kept_jobs', 'jobs_by_upload', 'jobs_by_watch'],
+  ...['images_by_reuse_key', 'images_by_content_key'],
+];
+const TABLES = [
+  ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
+  ...['views', 'job_regions', 'clock_marks'],
+];
+
+/** From the newest schema to number 7. */
+export const BACK_TO_SCHEMA_7 = [
+  ...INDEXES.map((name) => `DROP INDEX ${name};`),
+  ...TABLES.map((name) => `DROP TABLE ${name};`),
+  ...Object.entries(COLUMNS).flatMap(([table, names]) =>
+    names.map((name) => `ALTER TABLE ${table} DROP COLUMN ${name};`),
+  ),
+  'CREATE INDEX jobs_by_end ON jobs (completed_at) WHERE completed_at IS NOT NULL;',
+  'PRAGMA user_version = 7;',
+].join('\n');
