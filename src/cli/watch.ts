@@ -4,7 +4,7 @@ import { EXISTING_FILES } from '../jobs/watched.js';
 import { examples, numberThat, wholeNumber } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
-import type { AddFlags } from './watch/watched-folders.js';
+import type { AddFlags, ScheduleFlag } from './watch/watched-folders.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -107,12 +107,6 @@ const seconds = numberThat('0 or a larger number of seconds', (value) => value >
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const TIMES = /^(?:([a-z]{3})(?:-([a-z]{3}))?@)?(\d\d:\d\d)-(\d\d:\d\d)$/;
-
-export interface ScheduleFlag {
-  from: string;
-  to: string;
-  days?: (typeof DAYS)[number][];
-}
 
 function schedule(text: string): ScheduleFlag[] {
   return text.split(',').map((part) => {

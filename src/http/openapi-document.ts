@@ -74,6 +74,7 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
         { name: 'Inference', description: 'One image, synchronous' },
         { name: 'Jobs', description: 'Many images, durable' },
         { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
+        { name: 'Watches', description: 'Folders whose new images are submitted' },
         { name: 'Views', description: 'Regions by name, for cameras that look at the same place' },
         { name: 'Images', description: 'What lies in the image folders' },
         { name: 'Stream', description: 'Events over WebSocket' },

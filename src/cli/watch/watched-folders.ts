@@ -7,7 +7,12 @@ import { openClient, type AccessFlags } from '../job/open-client.js';
 import { timeText } from '../job/showing.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
-import type { ScheduleFlag } from '../watch.js';
+
+export interface ScheduleFlag {
+  from: string;
+  to: string;
+  days?: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[];
+}
 
 export interface AddFlags extends AccessFlags, JobFlags {
   existing?: (typeof EXISTING_FILES)[number];

@@ -92,6 +92,8 @@ test('tables of an earlier release are brought up to date, with their pending we
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
     DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
     DROP TABLE views; DROP TABLE job_regions;
+    DROP TABLE watches; DROP TABLE watched_files; DROP TABLE dropped_watches;
+    DROP INDEX jobs_by_watch; ALTER TABLE jobs DROP COLUMN watch; ALTER TABLE outbox DROP COLUMN watch;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
   const { modelName, confidence, iou, maxDetections, classes } = options;
   const asThen = JSON.stringify({
