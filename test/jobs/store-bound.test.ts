@@ -86,7 +86,7 @@ test(
       facts: {
         removed: expect.any(Number),
         endedHoursAgo: { oldest: expect.any(Number) },
-        storeMaxMb: 3,
+        storeMaxMb: 4,
       },
       message: expect.stringContaining('raise the bound'),
     });

@@ -85,10 +85,10 @@ class AsyncLattice:
     async def wait(
         self, job: JobRef, *, timeout: float = 600.0, progress: Progress = False
     ) -> JobStatus:
-        return await self._run(self._core.watch([job], timeout, progress))
+        return await self._run(self._core.follow([job], timeout, progress))
 
     def events(self, *jobs: JobRef, timeout: float = 600.0) -> AsyncIterator[JobStatus]:
-        return self._each(self._core.watch(jobs, timeout))
+        return self._each(self._core.follow(jobs, timeout))
 
     def jobs(self, **filters: Unpack[JobFilter]) -> AsyncIterator[JobStatus]:
         return self._each(self._core.jobs(filters))

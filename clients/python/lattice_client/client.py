@@ -108,11 +108,11 @@ class Lattice:
         `progress`: True for a bar (needs rich), or a function that receives each new status. The wait continues while
         the service is away.
         """
-        return self._run(self._core.watch([job], timeout, progress))
+        return self._run(self._core.follow([job], timeout, progress))
 
     def events(self, *jobs: JobRef, timeout: float = 600.0) -> Iterator[JobStatus]:
         """Each new status of the jobs until all have ended, by polling; `JobTimeoutError` after `timeout` seconds."""
-        return self._each(self._core.watch(jobs, timeout))
+        return self._each(self._core.follow(jobs, timeout))
 
     def jobs(self, **filters: Unpack[JobFilter]) -> Iterator[JobStatus]:
         """All jobs, newest first, page by page."""

@@ -142,7 +142,7 @@ class Core:
         call = Call("GET", f"{_path(job)}/status")
         return JobStatus.read((yield from self._json(call, timeout)))
 
-    def watch(
+    def follow(
         self, jobs: Sequence[JobRef], timeout: float, progress: Progress = False
     ) -> Flow[JobStatus]:
         if not jobs:

@@ -25,6 +25,9 @@ const MOST_BORROWED = 256 * 1024 * 1024;
 
 export const UPLOAD_ID = /^up_[\w-]{24}$/;
 
+/** Below the data folder. */
+export const UPLOADS_FOLDER = 'uploads';
+
 export interface UploadLimits {
   /** Of all uploads together. */
   maxBytes: number;
@@ -81,7 +84,7 @@ export class UploadedFiles {
 
   /** Counts what is there, and removes what an ended process did not finish. */
   static async open(dataDir: string, limits: UploadLimits): Promise<UploadedFiles> {
-    const files = new UploadedFiles(join(dataDir, 'uploads'), limits);
+    const files = new UploadedFiles(join(dataDir, UPLOADS_FOLDER), limits);
     for (const id of await files.ids()) {
       await rm(files.#partsOf(id), { recursive: true, force: true });
       files.#count(id, await sizeOf(files.folderOf(id)));

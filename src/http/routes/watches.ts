@@ -125,6 +125,20 @@ const watchPatchSchema = z
     example: { paused: true },
   });
 
+const scanSchema = z
+  .object({
+    at: timestampSchema,
+    took_ms: z.number(),
+    files: z.int(),
+    noticed: z.boolean().openapi({ description: 'The system tells of changed folders' }),
+  })
+  .openapi('WatchScan');
+
+const lagSchema = z.object({ p50: z.number(), p99: z.number() }).openapi('WatchLag', {
+  description:
+    'Seconds from arrival to result, of the newest 1000 files since the service was started',
+});
+
 const statusView = snakeCase(
   z.object({
     state: z.enum(WATCH_STATES).openapi({
@@ -150,18 +164,8 @@ const statusView = snakeCase(
         }),
       })
       .openapi('WatchFiles'),
-    lastScan: z
-      .object({
-        at: timestampSchema,
-        took_ms: z.number(),
-        files: z.int(),
-        noticed: z.boolean().openapi({ description: 'The system tells of changed folders' }),
-      })
-      .nullable()
-      .openapi('WatchScan'),
-    lagS: z.object({ p50: z.number(), p99: z.number() }).nullable().openapi('WatchLag', {
-      description: 'From arrival to result, of the newest 1000 files since the service was started',
-    }),
+    lastScan: z.union([scanSchema, z.null()]),
+    lagS: z.union([lagSchema, z.null()]),
   }),
 );
 

@@ -7,6 +7,7 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import { pathFault } from '../../base/path-fault.js';
 import { ANNOTATED_FOLDER } from '../../annotate/annotate.js';
+import { UPLOADS_FOLDER } from '../../files/uploads/uploaded-files.js';
 import { STORE_FILE } from '../store/data-folder.js';
 import { BackupRefused } from './backup-refused.js';
 import { entryHead, padding, readEntries, tarEnd, TarFault, type StoredEntry } from './tar.js';
@@ -22,7 +23,7 @@ const SYNC_EVERY = 8 * CHUNK;
  * Folders of the data folder that belong to the jobs: pictures that were drawn, and photos that were sent. What else lies
  * there can be made again.
  */
-export const PICTURE_FOLDERS: readonly string[] = [ANNOTATED_FOLDER, 'uploads'];
+export const PICTURE_FOLDERS: readonly string[] = [ANNOTATED_FOLDER, UPLOADS_FOLDER];
 
 const aboutSchema = z.object({
   format: z.literal(FORMAT),
