@@ -228,7 +228,7 @@ describe('an upload without a job', () => {
 
   test('a folder that a kill left behind goes with the next sweep, half a file at the start', async () => {
     using folder = new TemporaryFolder();
-    let id = '';
+    let id: string;
     {
       await using rig = await openUploads(folder);
       id = await rig.create();
