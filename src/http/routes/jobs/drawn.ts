@@ -93,7 +93,9 @@ function drawnSource(
   const drawOf: typeof draw = async (image, boxes) => {
     if (upload === undefined || typeof image !== 'string') return draw(image, boxes);
     const picture = await jobs.uploads.borrow(upload, image);
-    return draw(picture.bytes, boxes).finally(picture.release);
+    return draw(picture.bytes, boxes).finally(() => {
+      picture.release();
+    });
   };
   return {
     fileName: (path) => relativeName(hide(path)),
