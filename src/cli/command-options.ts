@@ -136,7 +136,7 @@ function toLabelOption(row: LabelRow): Option {
       return new Option(`${flag} <text>`, text);
     case 'tags':
       return new Option(`${flag} <name>`, `${text}; may be repeated`).argParser(
-        (tag: string, before: string[] = []) => [...before, tag],
+        (tag: string, before: string[] | undefined) => [...(before ?? []), tag],
       );
     case 'keep':
       return new Option(

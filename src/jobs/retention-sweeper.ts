@@ -96,8 +96,13 @@ export class RetentionSweeper {
       } catch (error) {
         this.#logger.warn({ error: String(error) }, 'retention failed; it is tried again');
       }
-      if (!this.#isHurried && !signal.aborted) await this.#pause();
+      if (this.#mayPause()) await this.#pause();
     }
+  }
+
+  /** Both may have changed during the work. */
+  #mayPause(): boolean {
+    return !this.#isHurried && !this.#stopping.signal.aborted;
   }
 
   async #pause(): Promise<void> {
