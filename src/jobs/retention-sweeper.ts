@@ -109,12 +109,16 @@ export class RetentionSweeper {
       } catch (error) {
         this.#logger.warn({ error: String(error) }, 'retention failed; it is tried again');
       }
-      await this.#pause();
+      if (this.#mayPause()) await this.#pause();
     }
   }
 
+  /** Both may have changed during the work. */
+  #mayPause(): boolean {
+    return !this.#isHurried && !this.#stopping.signal.aborted;
+  }
+
   async #pause(): Promise<void> {
-    if (this.#isHurried || this.#stopping.signal.aborted) return;
     const waking = new AbortController();
     this.#wake = () => {
       waking.abort();

@@ -306,20 +306,19 @@ test('a cancelled job says how many images failed and how many were not run, eve
   expect(cancelled.body).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
   expect(cancelled.body).toMatchObject({ ...figures, finished_images: 2 });
   expect(await statusOf(app, id)).toMatchObject(figures);
-  const of = async (path: string) => {
-    const { body } = await get(app, `/v1/jobs/${id}/${path}`);
-    return body as Record<string, unknown> & { result: { images: { error?: { code: string } }[] } };
-  };
-  expect((await of('summary')).images).toEqual({
+  const of = (path: string) => get(app, `/v1/jobs/${id}/${path}`);
+  expect((await of('summary')).body.images).toEqual({
     ...{ found: 1, empty: 0, failed: 1, pending: 0, not_run: 3 },
   });
-  expect(await of('counts')).toMatchObject({
+  expect((await of('counts')).body).toMatchObject({
     ...{ pending_images: 0, not_run_images: 3, total: { images: 2, failed_images: 1 } },
   });
-  const record = await of('result');
+  const { body: record } = await of('result');
   expect(record).toMatchObject({ ...figures, result: { succeeded: 1, failed: 1, not_run: 3 } });
-  const codes = record.result.images.map(({ error }) => error?.code);
+  const codes = (record.result.images as { error?: { code: string } }[]).map(
+    ({ error }) => error?.code,
+  );
   expect(codes).toEqual([undefined, 'invalid_image', 'cancelled', 'cancelled', 'cancelled']);
-  expect(await of('images?outcome=not_run')).toMatchObject({ matching: 3 });
-  expect(await of('images?outcome=failed')).toMatchObject({ matching: 1 });
+  expect((await of('images?outcome=not_run')).body).toMatchObject({ matching: 3 });
+  expect((await of('images?outcome=failed')).body).toMatchObject({ matching: 1 });
 });
