@@ -324,7 +324,7 @@ describe('access', () => {
   test.each([
     [['status', 'x', '--url', 'ftp://host'], /must start with http/],
     [['status', 'x', '--api-key-file', '/absent'], /There is no file or folder \/absent/],
-    [['submit'], /missing required argument/],
+    [['submit'], /Name images that the service has/],
     [['submit', 'a', '--type', 'detect_trains'], /Allowed choices are detect_cars/],
     [['submit', 'a', '--metadata', '[1]'], /must be a JSON object/],
     [['submit', 'a', '--metadata', '{'], /is no JSON/],

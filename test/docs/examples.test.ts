@@ -34,6 +34,7 @@ const PAGES = [
   'docs/exports.md',
   'docs/deepstack.md',
   'docs/tiles.md',
+  'docs/watches.md',
   'clients/node/README.md',
   'clients/python/README.md',
 ];
