@@ -18,7 +18,9 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
   let page: Page;
   beforeAll(() => copyPhotos(join(folder, 'north'), 2));
   withPage({ LATTICE_IMAGE_ROOTS: folder }, (opened) => ({ service, page } = opened));
-  afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   const open = async (hash: string) => {
     await page.goto('about:blank');
@@ -50,6 +52,7 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await page.keyboard.press('Enter');
     await row('north-gate').locator('.pill.active').waitFor();
     await page.getByText('The watch north-gate is there.').waitFor();
+    await page.locator('.watch-row:focus', { hasText: 'north-gate' }).waitFor();
     // The list comes anew by itself.
     await eventual(() => fact('north-gate', 'Files known')).toBe('2');
     await eventual(() => fact('north-gate', 'Waiting')).toBe('0');
@@ -140,6 +143,7 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await page.getByRole('button', { name: 'Remove the watch' }).click();
     await page.getByText('The watch north-gate is removed. Its jobs stay.').waitFor();
     expect(await row('north-gate').count()).toBe(0);
+    await page.locator('main:focus').waitFor();
     expect((await watches()).map(({ name }) => name)).toEqual(['south-gate']);
     expect((await answer<JobList>('/v1/jobs?watch=north-gate')).jobs).toHaveLength(jobs.length);
   });

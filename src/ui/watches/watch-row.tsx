@@ -25,10 +25,12 @@ export function WatchRow({ watch, isNamed, now, onPause, onRemove }: WatchRowPro
   const { name, paths, state, reason } = watch;
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (isNamed) row.current?.scrollIntoView({ block: 'center' });
+    if (!isNamed) return;
+    row.current?.scrollIntoView({ block: 'center' });
+    row.current?.focus({ preventScroll: true });
   }, [isNamed]);
   return (
-    <li ref={row} class="card watch-row" aria-current={isNamed ? 'true' : undefined}>
+    <li ref={row} tabIndex={-1} class="card watch-row" aria-current={isNamed ? 'true' : undefined}>
       <div class="watch-head">
         <h2>
           <Foreign text={name} />

@@ -35,13 +35,13 @@ export function WatchesView() {
     <>
       <div class="jobs-top">
         <h1>Watches</h1>
+        <p class="fine watch-said" role="status">
+          {said.value}
+        </p>
         <Button icon="plus" class="primary" onClick={open}>
           New watch
         </Button>
       </div>
-      <p class="fine" role="status">
-        {said.value}
-      </p>
       {actionFault.value !== null && <Problem error={actionFault.value} />}
       {fault.value !== null && (
         <Problem error={fault.value}>
