@@ -1,5 +1,5 @@
 /** Watched folders on the live page: made in the dialog, followed, paused and removed, against a real service. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JobList, Watch, WatchList } from '../../src/client/records.js';
 import { eventual } from '../support/eventually.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { axeViolations, browserPath, sidewaysScroll, withPage } from './browser.js';
+import { axeViolations, browserPath, screenshot, sidewaysScroll, withPage } from './browser.js';
 import { checkLooks } from './looks.js';
 import { copyPhotos } from './photos.js';
 
@@ -16,7 +16,10 @@ const folder = mkdtempSync(join(tmpdir(), 'lattice-watches-'));
 describe.skipIf(browserPath === null)('watches in a browser', () => {
   let service: ServiceProcess;
   let page: Page;
-  beforeAll(() => copyPhotos(join(folder, 'north'), 2));
+  beforeAll(async () => {
+    await copyPhotos(join(folder, 'north'), 2);
+    writeFileSync(join(folder, 'north/photo.heic'), 'of a format that is not read');
+  });
   withPage({ LATTICE_IMAGE_ROOTS: folder }, (opened) => ({ service, page } = opened));
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -43,11 +46,12 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await page.keyboard.press('n');
     await page.getByLabel('Name of the watch').waitFor();
     expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, 'new-watch-light');
     await page.keyboard.type('north-gate');
     await page.keyboard.press('Tab');
     await page.keyboard.type('north');
     await page.getByLabel('Look for').selectOption('batch_detect');
-    await page.getByLabel(/^Seconds without a change/).fill('0.2');
+    await page.getByLabel(/^Seconds at rest/).fill('0.2');
     await page.getByRole('button', { name: 'Watch the folders' }).focus();
     await page.keyboard.press('Enter');
     await row('north-gate').locator('.pill.active').waitFor();
@@ -58,6 +62,7 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await eventual(() => fact('north-gate', 'Waiting')).toBe('0');
     await eventual(() => fact('north-gate', 'Lag, median')).toMatch(/ s$/);
     expect(await fact('north-gate', 'Failed')).toBe('0');
+    expect(await fact('north-gate', 'Not taken')).toBe('1 (.heic: 1)');
     expect(await fact('north-gate', 'Last scan')).toMatch(/just now|ago/);
     const [watch] = await watches();
     expect(watch).toMatchObject({

@@ -35,7 +35,7 @@ export function WatchDialog({ onClose, onAdded }: WatchDialogProps) {
             </select>
           </label>
           <label class="field">
-            <span>Seconds without a change before a file counts</span>
+            <span>Seconds at rest before a file counts</span>
             <input name="settle" type="number" min="0.1" max="600" step="any" placeholder="1" />
           </label>
         </div>
