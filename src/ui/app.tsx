@@ -32,6 +32,16 @@ const JobPage = lazy(
   'Job',
 );
 
+/** Most visits look at no watch. */
+const WatchesView = lazy(
+  'Opening the watches',
+  async () => {
+    const { WatchesView: loaded } = await import('./watches/watches-view.js');
+    return loaded;
+  },
+  'Watches',
+);
+
 /** With the charts, which no other view needs. */
 const ServiceView = lazy(
   'Opening the view',
@@ -42,11 +52,12 @@ const ServiceView = lazy(
   'Service',
 );
 
-type Section = 'detect' | 'jobs' | 'service';
+type Section = 'detect' | 'jobs' | 'watches' | 'service';
 
 const SECTIONS: readonly { view: Section; name: string; icon: IconName }[] = [
   { view: 'detect', name: 'Detect', icon: 'detect' },
   { view: 'jobs', name: 'Jobs', icon: 'jobs' },
+  { view: 'watches', name: 'Watches', icon: 'eye' },
   { view: 'service', name: 'Service', icon: 'service' },
 ];
 
@@ -115,6 +126,8 @@ function CurrentView() {
     case 'job':
     case 'image':
       return <JobPage />;
+    case 'watches':
+      return <WatchesView />;
     case 'service':
       return <ServiceView />;
   }

@@ -6,6 +6,7 @@ export type Place =
   | { view: 'job'; jobId: string }
   /** `index` counts the images of the job from 0. */
   | { view: 'image'; jobId: string; index: number }
+  | { view: 'watches' }
   | { view: 'service' };
 
 /** Texts by name; what they mean is up to the view. */
@@ -52,7 +53,7 @@ export function listOf(text = ''): string[] {
 }
 
 function readPlace([first, jobId = '', images, number = '']: readonly string[]): Place {
-  if (first === 'service') return { view: 'service' };
+  if (first === 'service' || first === 'watches') return { view: first };
   if (first !== 'jobs') return { view: 'detect' };
   if (jobId === '') return { view: 'jobs' };
   const isImage = images === 'images' && /^\d{1,9}$/.test(number);

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { DrawnQuery, JobStatus, ResultFormat } from '../../client/records.js';
 import { LABELS } from '../../api/job-labels.js';
+import { hashOf } from '../address/address.js';
 import { hasEnded, shownState } from '../jobs/job-table.js';
 import { StatePill } from '../jobs/state-pill.js';
 import { Button } from '../parts/button.js';
@@ -34,6 +35,14 @@ export function JobHead(props: { job: JobStatus; record: JobRecord; filter: Imag
               {' · runs images of '}
               <a href={`#/jobs/${encodeURIComponent(job.retry_of)}`}>{job.retry_of.slice(-8)}</a>
               {' again'}
+            </>
+          )}
+          {job.watch !== null && (
+            <>
+              {' · from the watch '}
+              <a href={hashOf({ view: 'watches' }, { name: job.watch })}>
+                <Foreign text={job.watch} />
+              </a>
             </>
           )}
         </p>

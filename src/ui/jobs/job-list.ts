@@ -155,11 +155,12 @@ function show(found: Awaited<ReturnType<typeof list>>, asked: JobSearch): void {
   newJobs.value = 0;
 }
 
-async function list({ state, q, tag, model, sort }: JobSearch) {
+async function list({ state, q, tag, watch, model, sort }: JobSearch) {
   const filter: JobFilter = {
     ...(state === null ? {} : { status: [state] }),
     ...(q === '' ? {} : { q }),
     ...(tag === '' ? {} : { tag }),
+    ...(watch === '' ? {} : { watch }),
     ...(model === '' ? {} : { model_name: model }),
     sort,
   };

@@ -43,14 +43,22 @@ export function metadataFault(text: string): string {
   }
 }
 
+export const pathLines = (text: string): string[] =>
+  text.split(/\r?\n/).filter((line) => line.trim() !== '');
+
 /** As JSON: the metadata keep their text, and with it the digits of long numbers. */
 export function jobRequest(fields: JobFields): string {
-  const { paths, type, model, classes, threshold, priority, view, callback } = fields;
-  const request: Omit<JobSubmit, 'metadata'> = {
+  const request = { ...jobSettings(fields), image_paths: pathLines(fields.paths) };
+  return jobText(request, metadataText(fields));
+}
+
+/** All but the images, which a watch finds by itself, and the metadata. */
+export function jobSettings(fields: JobFields): Omit<JobSubmit, 'metadata' | 'image_paths'> {
+  const { type, model, classes, threshold, priority, view, callback } = fields;
+  return {
     job_type: type,
     model_name: textOrNull(model),
     classes: takesClasses(type) && classes.length > 0 ? [...classes] : null,
-    image_paths: paths.split(/\r?\n/).filter((line) => line.trim() !== ''),
     ...viewParameters(fields.written ?? {}),
     confidence_threshold: threshold,
     priority: Number.isNaN(priority) ? null : priority,
@@ -58,8 +66,8 @@ export function jobRequest(fields: JobFields): string {
     callback_url: textOrNull(callback.trim()),
     annotate: fields.annotate ? true : null,
   };
-  const metadata = fields.metadata.trim();
-  return jobText(request, textOrNull(metadata));
 }
+
+export const metadataText = ({ metadata }: JobFields): string | null => textOrNull(metadata.trim());
 
 const textOrNull = (text: string): string | null => (text === '' ? null : text);

@@ -27,6 +27,8 @@ export interface JobSearch {
   /** Words. */
   q: string;
   tag: string;
+  /** The name of the watch that made the jobs. */
+  watch: string;
   model: string;
   sort: (typeof SORTS)[number][0];
 }
@@ -34,11 +36,13 @@ export interface JobSearch {
 /** The service takes no more. */
 export const MOST_SEARCHED = 200;
 
-export function readSearch({ state, q = '', tag = '', model = '', sort }: Query): JobSearch {
+export function readSearch(query: Query): JobSearch {
+  const { state, q = '', tag = '', watch = '', model = '', sort } = query;
   return {
     state: STATES.find((each) => each === state) ?? null,
     q: q.slice(0, MOST_SEARCHED).trim(),
     tag,
+    watch,
     model,
     sort: SORTS.find(([each]) => each === sort)?.[0] ?? 'submitted',
   };
@@ -52,15 +56,16 @@ export function searchQuery({ state, sort, ...texts }: JobSearch): Query {
 }
 
 /** Every new job comes first. */
-export function isNewestFirst({ q, tag, model, sort }: JobSearch): boolean {
-  return sort === 'submitted' && q + tag + model === '';
+export function isNewestFirst({ q, tag, watch, model, sort }: JobSearch): boolean {
+  return sort === 'submitted' && q + tag + watch + model === '';
 }
 
 /** `No failed job with "gate" and the tag north`. */
-export function nothingFound({ state, q, tag, model }: JobSearch): string {
+export function nothingFound({ state, q, tag, watch, model }: JobSearch): string {
   const conditions = [
     q === '' ? '' : `with “${q}”`,
     tag === '' ? '' : `with the tag ${tag}`,
+    watch === '' ? '' : `of the watch ${watch}`,
     model === '' ? '' : `of the model ${model}`,
   ];
   return [

@@ -60,6 +60,16 @@ export function SearchBar({ search }: { search: JobSearch }) {
           {visible(search.tag)}
         </Button>
       )}
+      {search.watch !== '' && (
+        <Button
+          icon="close"
+          class="chip"
+          name={`Show jobs that the watch ${search.watch} did not make too`}
+          onClick={() => open(search, { watch: '' })}
+        >
+          Watch {visible(search.watch)}
+        </Button>
+      )}
     </div>
   );
 }

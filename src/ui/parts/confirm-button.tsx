@@ -5,6 +5,8 @@ import { Modal } from './modal.js';
 
 interface ConfirmProps {
   label: string;
+  /** Of the button, where the label does not say what it is about. */
+  name?: string;
   /** The question of the dialog. */
   title: string;
   /** On the button that does it; by default the label. */
@@ -23,10 +25,15 @@ function close({ currentTarget }: TargetedEvent<HTMLElement>): void {
 /** A button for what cannot be undone: a dialog says first what goes. */
 export function ConfirmButton(props: ConfirmProps) {
   const isOpen = useSignal(false);
-  const { label, title, confirm = label, disabled, onConfirm, children } = props;
+  const { label, name, title, confirm = label, disabled, onConfirm, children } = props;
   return (
     <>
-      <Button class="danger" disabled={disabled} onClick={() => (isOpen.value = true)}>
+      <Button
+        class="danger"
+        {...(name !== undefined && { name })}
+        disabled={disabled}
+        onClick={() => (isOpen.value = true)}
+      >
         {label}
       </Button>
       {isOpen.value && (

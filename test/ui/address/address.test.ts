@@ -19,6 +19,7 @@ test.each<[string, Place]>([
   ['#/jobs/job_A/images/17', { view: 'image', jobId: 'job_A', index: 17 }],
   ['#/jobs/job_A/images/x', { view: 'job', jobId: 'job_A' }],
   ['#/service', { view: 'service' }],
+  ['#/watches', { view: 'watches' }],
   ['#/nowhere', { view: 'detect' }],
 ])('%s', (hash, place) => {
   expect(readAddress(hash)).toEqual({ place, query: {} });

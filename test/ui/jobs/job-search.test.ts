@@ -17,6 +17,7 @@ const searches: fc.Arbitrary<JobSearch> = fc.record({
   state: fc.constantFrom(null, ...STATES),
   q: text.map((words) => words.trim()),
   tag: text,
+  watch: text,
   model: text,
   sort: fc.constantFrom(...SORTS.map(([sort]) => sort)),
 });
@@ -39,6 +40,7 @@ test('a new job is first only where nothing is searched', () => {
   expect(isNewestFirst(ALL_JOBS)).toBe(true);
   expect(isNewestFirst({ ...ALL_JOBS, state: 'running' })).toBe(true);
   expect(isNewestFirst({ ...ALL_JOBS, tag: 'gate' })).toBe(false);
+  expect(isNewestFirst({ ...ALL_JOBS, watch: 'north' })).toBe(false);
   expect(isNewestFirst({ ...ALL_JOBS, sort: 'name' })).toBe(false);
 });
 
@@ -49,4 +51,5 @@ test('what was searched is said in a sentence', () => {
   expect(nothingFound({ ...ALL_JOBS, state: 'failed', tag: 'gate' })).toBe(
     'No failed or cancelled job with the tag gate',
   );
+  expect(nothingFound({ ...ALL_JOBS, watch: 'north' })).toBe('No job of the watch north');
 });

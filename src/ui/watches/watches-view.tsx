@@ -1,0 +1,103 @@
+/** The watched folders, and what became of their files. */
+import { useSignal } from '@preact/signals';
+import { address, goTo } from '../address/location.js';
+import { Button } from '../parts/button.js';
+import { Empty } from '../parts/empty.js';
+import { lazy } from '../parts/lazy.js';
+import { Problem } from '../parts/problem.js';
+import { useShortcuts } from '../parts/shortcuts.js';
+import { Skeleton } from '../parts/skeleton.js';
+import { useNow } from '../parts/use-now.js';
+import { useWatchList, type WatchList } from './watch-list.js';
+import { WatchRow } from './watch-row.js';
+
+/** Most visits add no watch. */
+const WatchDialog = lazy('Opening the form', async () => {
+  const { WatchDialog: loaded } = await import('./watch-dialog.js');
+  return loaded;
+});
+
+export function WatchesView() {
+  const list = useWatchList();
+  const { fault, actionFault } = list;
+  const isOpen = useSignal(false);
+  /** For readers of a screen. */
+  const said = useSignal('');
+  const open = (): void => void (isOpen.value = true);
+  useShortcuts('Watches', [{ keys: 'n', title: 'New watch', run: open }]);
+  const remove = async (name: string): Promise<void> => {
+    if (!(await list.remove(name))) return;
+    said.value = `The watch ${name} is removed. Its jobs stay.`;
+    // The button that had the focus is gone.
+    document.getElementById('main')?.focus();
+  };
+  return (
+    <>
+      <div class="jobs-top">
+        <h1>Watches</h1>
+        <p class="fine watch-said" role="status">
+          {said.value}
+        </p>
+        <Button icon="plus" class="primary" onClick={open}>
+          New watch
+        </Button>
+      </div>
+      {actionFault.value !== null && <Problem error={actionFault.value} />}
+      {fault.value !== null && (
+        <Problem error={fault.value}>
+          <Button onClick={list.ask}>Try again</Button>
+        </Problem>
+      )}
+      <Rows list={list} onNew={open} onRemove={(name) => void remove(name)} />
+      {isOpen.value && (
+        <WatchDialog
+          onClose={() => (isOpen.value = false)}
+          onAdded={({ name }) => {
+            isOpen.value = false;
+            said.value = `The watch ${name} is there.`;
+            goTo({ view: 'watches' }, { name });
+            list.ask();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface RowsProps {
+  list: WatchList;
+  onNew: () => void;
+  onRemove: (name: string) => void;
+}
+
+function Rows({ list, onNew, onRemove }: RowsProps) {
+  const now = useNow(1_000);
+  const watches = list.watches.value;
+  if (watches === null) {
+    return list.fault.value === null ? <Skeleton label="Reading the watches" lines={4} /> : null;
+  }
+  if (watches.length === 0) {
+    return (
+      <Empty icon="eye" title="No folder is watched">
+        <p>A watch submits the images that come into its folders, each version of a file once.</p>
+        <Button icon="plus" class="primary" onClick={onNew}>
+          Watch a folder
+        </Button>
+      </Empty>
+    );
+  }
+  return (
+    <ul class="watch-rows" aria-label="Watches">
+      {watches.map((watch) => (
+        <WatchRow
+          key={watch.name}
+          watch={watch}
+          isNamed={address.value.query.name === watch.name}
+          now={now}
+          onPause={(paused) => list.change(watch.name, { paused })}
+          onRemove={() => onRemove(watch.name)}
+        />
+      ))}
+    </ul>
+  );
+}
