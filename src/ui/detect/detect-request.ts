@@ -71,8 +71,8 @@ function classesOf(detections: readonly Detection[]): string[] {
 }
 
 /**
- * Boxes that are not shown and into which others were merged that are above their threshold: without the box the service
- * may find those others instead.
+ * Boxes that are not shown and into which others were merged that may be above their threshold: without the box the
+ * service may find those others instead. Of the others the answer names only the best.
  */
 export function standIns({
   detections,
@@ -81,11 +81,12 @@ export function standIns({
   classThresholds,
 }: Pick<ShownChoice, 'detections' | 'hidden' | 'threshold' | 'classThresholds'>): Detection[] {
   const thresholds = { threshold, byClass: byClassOf(classThresholds) };
+  const lowest = Math.min(threshold, ...thresholds.byClass.values());
   return detections.filter(
     (box) =>
       (hidden.has(box.class) || !isAbove(box, thresholds)) &&
       box.alternative !== undefined &&
-      isAbove(box.alternative, thresholds),
+      box.alternative.confidence > lowest,
   );
 }
 
