@@ -109,7 +109,7 @@ function rowsOf(watch: Watch): string[][] {
       : [['last scan', `${timeText(scan.at)}, ${scan.files} files in ${scan.took_ms} ms`]]),
     ...(lag === null
       ? []
-      : [['lag', `${lag.p50.toFixed(2)} s in the middle, ${lag.p99.toFixed(2)} s for 1 in 100`]]),
+      : [['lag', `${lag.p50.toFixed(2)} s median, 99 % within ${lag.p99.toFixed(2)} s`]]),
   ];
 }
 
