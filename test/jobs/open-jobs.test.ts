@@ -128,7 +128,9 @@ test('entries name their drawn copies; a failed drawing does not affect the entr
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder, {
     annotate: (path) =>
-      path === 'b.jpg' ? Promise.reject(new Error('no')) : Promise.resolve(`/drawn/${String(path)}`),
+      path === 'b.jpg'
+        ? Promise.reject(new Error('no'))
+        : Promise.resolve(`/drawn/${String(path)}`),
   });
   const spec = specOf({ imagePaths: ['a.jpg', 'b.jpg'], annotate: true });
   const { job } = await jobs.service.submit(spec);
