@@ -74,6 +74,7 @@ describe('events', () => {
           seq: 1,
           progress: 0,
           failed_images: 0,
+          reused_images: 0,
         },
         {
           event: 'job_completed',
@@ -83,6 +84,7 @@ describe('events', () => {
           seq: 3,
           progress: 1,
           failed_images: 1,
+          reused_images: 0,
           class_counts: { car: 1 },
         },
       ]);

@@ -308,7 +308,7 @@ describe('every answer', () => {
     expect(wrong.headers.get('allow')).toBe('POST');
     expect(wrong.headers.get('content-type')).toBe('application/problem+json');
     const job = await get(app, '/v1/jobs/abc', {}, 'PUT');
-    expect(job.headers.get('allow')).toBe('DELETE');
+    expect(job.headers.get('allow')).toBe('DELETE, PATCH');
   });
 
   test.each(['/v1/jobs/submit', '/v1/jobs/submit/', '/v1/jobs/%73ubmit'])(
