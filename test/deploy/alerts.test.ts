@@ -28,7 +28,13 @@ let shown: string;
 beforeAll(async () => {
   const metrics = new Metrics({ version: '1.2.3' });
   const gpus = gpusOf(reportOf([new GpuWorker('worker-1', 'node-1', [simulatedGpu(0)])]));
-  metrics.watch({ ...idleSources(), gpus: () => gpus });
+  metrics.watch({
+    ...idleSources(),
+    gpus: () => gpus,
+    drawnBytes: () => 0,
+    watchesWaiting: () => [{ labels: { watch: 'gate' }, value: 1 }],
+    watchesSkipped: () => [{ labels: { watch: 'gate', reason: 'empty' }, value: 1 }],
+  });
   metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
   metrics.observeImage('ok', oneCar);
   metrics.countEndedJob('completed', 1);

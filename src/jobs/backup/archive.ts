@@ -210,7 +210,7 @@ async function readContents(path: string, file: FileHandle) {
   if (!about.success) throw notOurs(path);
   const sums = new Map<string, string>();
   for (const line of (await textOf(file, last)).split('\n')) {
-    const [, sum, name] = /^([0-9a-f]{64}) {2}(.+)$/.exec(line) ?? [];
+    const [, sum, name] = /^([0-9a-f]{64}) {2}(.+)$/s.exec(line) ?? [];
     if (sum !== undefined && name !== undefined) sums.set(name, sum);
   }
   const entries = all.slice(1, -1);
