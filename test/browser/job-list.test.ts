@@ -148,8 +148,10 @@ describe.skipIf(browserPath === null)('jobs that are found again', () => {
     await page.keyboard.type('Not this');
     await page.keyboard.press('Escape');
     await page.locator('h1', { hasText: '2026/gate-1920x1278.jpg' }).waitFor();
-    expect(await rename.evaluate((button) => button === document.activeElement)).toBe(true);
+    const hasFocus = () => rename.evaluate((button) => button === document.activeElement);
+    await eventual(hasFocus).toBe(true);
     await page.keyboard.press('Enter');
+    await page.locator('input[name=text]:focus').waitFor();
     await page.keyboard.type('Wednesday');
     await page.keyboard.press('Enter');
     await page.locator('h1', { hasText: 'Wednesday' }).waitFor();
@@ -161,9 +163,11 @@ describe.skipIf(browserPath === null)('jobs that are found again', () => {
     await page.getByRole('button', { name: 'Remove the tag rain' }).click();
     await page.getByRole('link', { name: 'rain' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Add notes' }).click();
+    await page.locator('textarea[name=text]:focus').waitFor();
     await page.keyboard.type('Lens was wet.\nSecond line');
     await page.getByRole('button', { name: 'Save' }).click();
-    expect(await page.locator('.notes p').allTextContents()).toEqual(['Lens was wet.', 'Second line']); // prettier-ignore
+    const notes = () => page.locator('.notes p').allTextContents();
+    await eventual(notes).toEqual(['Lens was wet.', 'Second line']);
     expect(await statusOf('job_gone')).toMatchObject({
       ...{ name: 'Wednesday', tags: ['night'], notes: 'Lens was wet.\nSecond line' },
     });

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, TargetedEvent } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from './button.js';
 
 interface InPlaceProps {
@@ -26,7 +26,8 @@ export function InPlace(props: InPlaceProps) {
   const isOpen = useSignal(false);
   const wasOpen = useRef(false);
   const isBusy = useSignal(false);
-  useEffect(() => {
+  // Before the next key arrives: it belongs into the field.
+  useLayoutEffect(() => {
     if (isOpen.value) place.current?.querySelector<HTMLElement>('input, textarea')?.focus();
     else if (wasOpen.current) place.current?.querySelector('button')?.focus();
     wasOpen.current = isOpen.value;
