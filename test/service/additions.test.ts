@@ -147,6 +147,7 @@ test('the models are listed with the default one ready', async () => {
     device: expect.any(String),
     precision: expect.any(String),
     agreement: null,
+    digest: expect.any(String) as string,
     input: { width: 640, height: 640 },
     memory_bytes: expect.any(Number) as number,
     licence: 'Apache-2.0',
