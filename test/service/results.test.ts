@@ -86,6 +86,7 @@ test('the result of several images, one broken, has an entry for each in their o
         class_counts: { bus: 2, car: 6, motorcycle: 2, truck: 2 },
         succeeded: 2,
         failed: 1,
+        not_run: 0,
         processing_time_ms: number,
         ...modelAndWorker,
       },

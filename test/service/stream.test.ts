@@ -59,6 +59,7 @@ test('a submission is answered with its job, and ends with an event', async () =
     seq: expect.any(Number),
     progress: expect.any(Number),
     failed_images: 0,
+    reused_images: 0,
   });
   const messages = await untilEnd(connection, first!.job_id!);
   expect(messages).toHaveLength(2);
@@ -70,6 +71,8 @@ test('a submission is answered with its job, and ends with an event', async () =
     seq: expect.any(Number),
     progress: 1,
     failed_images: 0,
+    reused_images: 0,
+    class_counts: { car: 3 },
   });
   expect((await resultOf(service.url, first!.job_id!)).result.car_count).toBe(3);
   connection.socket.close();
