@@ -131,7 +131,7 @@ describe.skipIf(browserPath === null)('the page', () => {
     await page.goto(`${one.url}/ui#/jobs`);
     await page.getByText('Live', { exact: true }).waitFor();
     await one.kill('SIGKILL');
-    await page.getByText(/Reconnecting, last news/).waitFor();
+    await page.getByText(/The service is away, last news/).waitFor();
     const port = new URL(one.url).port;
     one = await startService({
       dataDir: join(dataDir, 'other'),
