@@ -47,7 +47,7 @@ test(`${SILENT} silent connections at a limit of ${OPEN_FILES} fail no image and
 }, 60_000);
 
 test('a start with too few descriptors is refused in one sentence', async () => {
-  const told = await startService({ openFiles: 100 }).catch(String);
-  expect(told).toMatch(/may open 100 files and connections and needs 320: raise the limit/);
+  const told = await startService({ openFiles: 200 }).catch(String);
+  expect(told).toMatch(/may open 200 files and connections and needs 320: raise the limit/);
   expect(told).not.toContain('    at ');
 });
