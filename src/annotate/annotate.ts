@@ -110,7 +110,7 @@ export class Annotator {
     return { removed, bytes };
   }
 
-  /** Removes these copies, whoever owns them. */
+  /** Removes these copies, of all owners. */
   async remove(names: readonly string[]): Promise<void> {
     for (const folder of await this.#folders(null)) {
       for (const name of names) await rm(join(this.#folder, folder, name), { force: true });

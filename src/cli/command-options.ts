@@ -158,3 +158,20 @@ export function examples(...commands: readonly string[]): string {
   const title = commands.length === 1 ? 'Example' : 'Examples';
   return ['', `${title}:`, ...commands.map((each) => `  $ lattice ${each}`)].join('\n');
 }
+
+/** A command about a running service, beneath `parent`. `json`: what --json does. `calls`: arguments, as examples. */
+export function serviceCommand(
+  parent: Command,
+  name: string,
+  description: string,
+  json: string,
+  calls: readonly string[],
+): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--url <address>', 'of the service, http://HOST:8000')
+    .option('--api-key-file <file>', 'file with the API key')
+    .option('--json', json)
+    .addHelpText('after', examples(...calls.map((call) => `${parent.name()} ${name} ${call}`)));
+}

@@ -1,7 +1,13 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { GROUPINGS, JOB_SORTS, JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
-import { addLabelFlags, examples, nameList, numberThat, wholeNumber } from './command-options.js';
+import {
+  addLabelFlags,
+  nameList,
+  numberThat,
+  serviceCommand,
+  wholeNumber,
+} from './command-options.js';
 import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
 import { addJobFlags } from './job/job-flags.js';
@@ -50,24 +56,8 @@ export const registerJob: RegisterCommand = (program, terminal) => {
   registerRemove(job, terminal);
 };
 
-function command(
-  parent: Command,
-  name: string,
-  description: string,
-  json: string,
-  calls: readonly string[],
-): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .option('--url <address>', 'of the service, http://HOST:8000')
-    .option('--api-key-file <file>', 'file with the API key')
-    .option('--json', json)
-    .addHelpText('after', examples(...calls.map((call) => `job ${name} ${call}`)));
-}
-
 function registerSubmit(parent: Command, terminal: Terminal): void {
-  const submit = command(
+  const submit = serviceCommand(
     parent,
     'submit',
     'queue images as one job; prints its id',
@@ -96,7 +86,7 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
 }
 
 function registerList(parent: Command, terminal: Terminal): void {
-  command(parent, 'list', 'jobs, newest first', 'print one JSON array', [
+  serviceCommand(parent, 'list', 'jobs, newest first', 'print one JSON array', [
     '--status pending,running --limit 50',
     "--search 'north gate' --tag night --sort name",
   ])
@@ -123,7 +113,7 @@ function registerList(parent: Command, terminal: Terminal): void {
 }
 
 function registerStatus(parent: Command, terminal: Terminal): void {
-  command(parent, 'status', 'how far a job is', 'print its status record', ['job_AaH_VN9D'])
+  serviceCommand(parent, 'status', 'how far a job is', 'print its status record', ['job_AaH_VN9D'])
     .argument('<job>', 'its id')
     .action(async (jobId: string, flags: AccessFlags) => {
       const { showStatus } = await import('./job/showing.js');
@@ -132,7 +122,7 @@ function registerStatus(parent: Command, terminal: Terminal): void {
 }
 
 function registerResult(parent: Command, terminal: Terminal): void {
-  const result = command(
+  const result = serviceCommand(
     parent,
     'result',
     'boxes of a job that has ended',
@@ -150,7 +140,7 @@ function registerResult(parent: Command, terminal: Terminal): void {
 }
 
 function registerCounts(parent: Command, terminal: Terminal): void {
-  command(
+  serviceCommand(
     parent,
     'counts',
     'images and boxes of a job by image, folder, hour or day, as far as it is',
@@ -173,7 +163,7 @@ function registerCounts(parent: Command, terminal: Terminal): void {
 }
 
 function registerWatch(parent: Command, terminal: Terminal): void {
-  command(
+  serviceCommand(
     parent,
     'watch',
     'follow a job to its end, or the events of all jobs',
@@ -190,7 +180,7 @@ function registerWatch(parent: Command, terminal: Terminal): void {
 }
 
 function registerRetry(parent: Command, terminal: Terminal): void {
-  command(
+  serviceCommand(
     parent,
     'retry',
     'run again, as a new job, the images of an ended job that failed or were not run; prints its id',
@@ -205,7 +195,7 @@ function registerRetry(parent: Command, terminal: Terminal): void {
 }
 
 function registerCancel(parent: Command, terminal: Terminal): void {
-  command(parent, 'cancel', 'end a job; it counts as failed', 'print its status record', [
+  serviceCommand(parent, 'cancel', 'end a job; it counts as failed', 'print its status record', [
     'job_AaH_VN9D',
   ])
     .argument('<job>', 'its id')
@@ -216,7 +206,7 @@ function registerCancel(parent: Command, terminal: Terminal): void {
 }
 
 function registerEdit(parent: Command, terminal: Terminal): void {
-  const edit = command(
+  const edit = serviceCommand(
     parent,
     'edit',
     'name, tag or annotate a job, or keep it longer; an empty text clears',
@@ -230,7 +220,7 @@ function registerEdit(parent: Command, terminal: Terminal): void {
 }
 
 function registerRemove(parent: Command, terminal: Terminal): void {
-  command(
+  serviceCommand(
     parent,
     'remove',
     'remove ended jobs with their results and drawn copies, for good; also kept ones',

@@ -1,7 +1,8 @@
 /** `lattice watch`: watched folders of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EXISTING_FILES } from '../jobs/watched.js';
-import { examples, numberThat, wholeNumber } from './command-options.js';
+import { DAYS } from '../watches/schedule.js';
+import { numberThat, serviceCommand, wholeNumber } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { AddFlags, ScheduleFlag } from './watch/watched-folders.js';
@@ -25,12 +26,12 @@ export const registerWatch: RegisterCommand = (program, terminal) => {
     .description('watch folders of a running service: new images become jobs')
     .addHelpText('after', EXAMPLES);
   registerAdd(watch, terminal);
-  command(watch, 'list', 'watched folders, by name', 'print one JSON array', ['--json']).action(
-    async (flags: AccessFlags) => {
-      const { listWatches } = await import('./watch/watched-folders.js');
-      await listWatches(flags, terminal);
-    },
-  );
+  serviceCommand(watch, 'list', 'watched folders, by name', 'print one JSON array', [
+    '--json',
+  ]).action(async (flags: AccessFlags) => {
+    const { listWatches } = await import('./watch/watched-folders.js');
+    await listWatches(flags, terminal);
+  });
   named(watch, 'show', 'what a watch sees and has done', async (name, flags) => {
     const { showWatch } = await import('./watch/watched-folders.js');
     await showWatch(name, flags, terminal);
@@ -50,35 +51,19 @@ export const registerWatch: RegisterCommand = (program, terminal) => {
   });
 };
 
-function command(
-  parent: Command,
-  name: string,
-  description: string,
-  json: string,
-  calls: readonly string[],
-): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .option('--url <address>', 'of the service, http://HOST:8000')
-    .option('--api-key-file <file>', 'file with the API key')
-    .option('--json', json)
-    .addHelpText('after', examples(...calls.map((call) => `watch ${name} ${call}`)));
-}
-
 function named(
   parent: Command,
   verb: string,
   description: string,
   act: (name: string, flags: AccessFlags) => Promise<void>,
 ): void {
-  command(parent, verb, description, 'print its record', ['north-gate'])
+  serviceCommand(parent, verb, description, 'print its record', ['north-gate'])
     .argument('<name>', 'of the watch')
     .action(act);
 }
 
 function registerAdd(parent: Command, terminal: Terminal): void {
-  const add = command(parent, 'add', 'watch folders', 'print its record', [
+  const add = serviceCommand(parent, 'add', 'watch folders', 'print its record', [
     'north-gate cameras/north --type detect_cars',
     "depot 'depot/**/*.jpg' --existing leave --schedule 06:00-20:00",
   ])
@@ -105,7 +90,6 @@ function registerAdd(parent: Command, terminal: Terminal): void {
 
 const seconds = numberThat('0 or a larger number of seconds', (value) => value >= 0);
 
-const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const TIMES = /^(?:([a-z]{3})(?:-([a-z]{3}))?@)?(\d\d:\d\d)-(\d\d:\d\d)$/;
 
 function schedule(text: string): ScheduleFlag[] {

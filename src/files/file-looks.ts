@@ -1,9 +1,8 @@
 /** Looks at files beneath the image roots without running them: which they are, and in what state. */
-import { placesOf } from './image-paths.js';
+import { placesOfForms } from './image-paths.js';
 import type { FoundFile } from './listing/file-stamps.js';
 import type { Place } from './listing/find-images.js';
 import { ImageLister } from './listing/image-lister.js';
-import { unicodeForms } from './unicode-forms.js';
 
 /** For the files of one call. */
 const STAMPS_MS = 5_000;
@@ -23,7 +22,7 @@ export function fileLooks(roots: readonly string[]): LookAtFiles {
     const found = new Array<FoundFile | null>(paths.length).fill(null);
     const byRoot = new Map<string, { index: number; places: Place[] }[]>();
     paths.forEach((path, index) => {
-      const places = unicodeForms(path).flatMap((form) => placesOf(form, roots));
+      const places = placesOfForms(path, roots);
       const root = places[0]?.root;
       if (root === undefined) return;
       const asked = byRoot.get(root) ?? [];

@@ -1,8 +1,8 @@
 /** Scans watched folders in processes of their own, which are ended when a volume does not answer. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { LatticeError } from '../api/errors.js';
 import type { FolderScan, ScanSpec } from './listing/folder-scan.js';
+import { volumeHangs } from './listing/image-lister.js';
 import type { FromScanner, ScanCall, ToScanner } from './listing/scan-process.js';
 
 /** Of the versions of half a million files, and the lists of a scan. */
@@ -24,7 +24,7 @@ interface Question {
   reject: (error: Error) => void;
 }
 
-interface Lane {
+interface ScanProcess {
   name: string;
   child: ChildProcess;
   questions: Map<number, Question>;
@@ -36,7 +36,7 @@ interface Lane {
 
 export class FolderScanner {
   readonly #silentMs: number;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #processes = new Map<string, ScanProcess>();
   /** Watches whose folders have not answered: each has a process of its own, so that it delays no other. */
   readonly #apart = new Set<number>();
   #lastId = 0;
@@ -48,50 +48,50 @@ export class FolderScanner {
   /** `told`: files are at rest, or a scan would find something. */
   open(spec: ScanSpec, told: (what: 'due' | 'scan') => void): OpenFolders {
     const { watch } = spec;
-    const lane = this.#lane(this.#apart.has(watch) ? `watch ${watch}` : 'all');
-    lane.told.set(watch, told);
-    this.#send(lane, { open: spec });
+    const scanner = this.#process(this.#apart.has(watch) ? `watch ${watch}` : 'all');
+    scanner.told.set(watch, told);
+    this.#send(scanner, { open: spec });
     return {
-      call: (call, ...args) => this.#ask(lane, watch, call, args) as Promise<never>,
+      call: (call, ...args) => this.#ask(scanner, watch, call, args) as Promise<never>,
       close: () => {
-        if (!lane.told.delete(watch)) return;
-        this.#send(lane, { close: watch });
-        if (lane.told.size === 0) this.#end(lane, new Error('The watch was closed.'));
+        if (!scanner.told.delete(watch)) return;
+        this.#send(scanner, { close: watch });
+        if (scanner.told.size === 0) this.#end(scanner, new Error('The watch was closed.'));
       },
     };
   }
 
   close(): void {
-    for (const lane of [...this.#lanes.values()]) this.#end(lane, hangs());
+    for (const scanner of [...this.#processes.values()]) this.#end(scanner, volumeHangs());
   }
 
-  #ask(lane: Lane, watch: number, call: ScanCall, args: unknown[]): Promise<unknown> {
-    if (this.#lanes.get(lane.name) !== lane) return Promise.reject(hangs());
+  #ask(scanner: ScanProcess, watch: number, call: ScanCall, args: unknown[]): Promise<unknown> {
+    if (this.#processes.get(scanner.name) !== scanner) return Promise.reject(volumeHangs());
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
-      lane.questions.set(id, { watch, resolve, reject });
-      if (lane.questions.size === 1) this.#listen(lane);
-      this.#send(lane, { id, watch, call, args });
+      scanner.questions.set(id, { watch, resolve, reject });
+      if (scanner.questions.size === 1) this.#listen(scanner);
+      this.#send(scanner, { id, watch, call, args });
     });
   }
 
   /** It has said something, or has been asked: from here on it may be silent for a time. */
-  #listen(lane: Lane): void {
-    clearTimeout(lane.silent);
-    if (lane.questions.size === 0) return;
-    lane.silent = setTimeout(() => {
-      this.#apart.add(lane.at);
-      this.#end(lane, hangs());
+  #listen(scanner: ScanProcess): void {
+    clearTimeout(scanner.silent);
+    if (scanner.questions.size === 0) return;
+    scanner.silent = setTimeout(() => {
+      this.#apart.add(scanner.at);
+      this.#end(scanner, volumeHangs());
     }, this.#silentMs).unref();
   }
 
-  #send(lane: Lane, message: ToScanner): void {
+  #send(scanner: ScanProcess, message: ToScanner): void {
     // What cannot be sent is rejected when the process has ended.
-    if (lane.child.connected) lane.child.send(message, () => undefined);
+    if (scanner.child.connected) scanner.child.send(message, () => undefined);
   }
 
-  #lane(name: string): Lane {
-    const known = this.#lanes.get(name);
+  #process(name: string): ScanProcess {
+    const known = this.#processes.get(name);
     if (known !== undefined) return known;
     const child = fork(fileURLToPath(new URL('./listing/scan-process.js', import.meta.url)), {
       execArgv: [...process.execArgv, `--max-old-space-size=${MOST_HEAP_MB}`],
@@ -99,44 +99,47 @@ export class FolderScanner {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const questions = new Map<number, Question>();
-    const lane: Lane = { name, child, questions, told: new Map(), at: 0, silent: undefined };
-    this.#lanes.set(name, lane);
+    const scanner: ScanProcess = {
+      name,
+      child,
+      questions,
+      told: new Map(),
+      at: 0,
+      silent: undefined,
+    };
+    this.#processes.set(name, scanner);
     child.on('message', (message) => {
-      this.#receive(lane, message as FromScanner);
+      this.#receive(scanner, message as FromScanner);
     });
     for (const event of ['error', 'exit'] as const) {
       child.on(event, () => {
-        this.#end(lane, new Error('The process that scans folders has ended.'));
+        this.#end(scanner, new Error('The process that scans folders has ended.'));
       });
     }
     // Last: a listener for messages makes the channel keep the process alive again.
     child.unref();
     child.channel?.unref();
-    return lane;
+    return scanner;
   }
 
-  #receive(lane: Lane, message: FromScanner): void {
-    if ('alive' in message) lane.at = message.alive;
-    else if ('told' in message) lane.told.get(message.watch)?.(message.told);
+  #receive(scanner: ScanProcess, message: FromScanner): void {
+    if ('alive' in message) scanner.at = message.alive;
+    else if ('told' in message) scanner.told.get(message.watch)?.(message.told);
     else {
-      const question = lane.questions.get(message.id);
-      lane.questions.delete(message.id);
+      const question = scanner.questions.get(message.id);
+      scanner.questions.delete(message.id);
       if ('value' in message) question?.resolve(message.value);
       else question?.reject(new Error(message.failure));
     }
-    this.#listen(lane);
+    this.#listen(scanner);
   }
 
-  #end(lane: Lane, reason: Error): void {
-    if (this.#lanes.get(lane.name) !== lane) return;
-    this.#lanes.delete(lane.name);
-    clearTimeout(lane.silent);
-    lane.child.kill('SIGKILL');
-    for (const { reject } of lane.questions.values()) reject(reason);
-    lane.questions.clear();
+  #end(scanner: ScanProcess, reason: Error): void {
+    if (this.#processes.get(scanner.name) !== scanner) return;
+    this.#processes.delete(scanner.name);
+    clearTimeout(scanner.silent);
+    scanner.child.kill('SIGKILL');
+    for (const { reject } of scanner.questions.values()) reject(reason);
+    scanner.questions.clear();
   }
-}
-
-function hangs(): LatticeError {
-  return new LatticeError('volume_unavailable', 'The volume does not answer.', { retryAfterS: 10 });
 }

@@ -1,9 +1,8 @@
 /** When pictures beneath the image roots were taken. */
-import { placesOf } from './image-paths.js';
+import { placesOfForms } from './image-paths.js';
 import type { Place } from './listing/find-images.js';
 import type { FileTimes } from './listing/file-times.js';
 import { ImageLister } from './listing/image-lister.js';
-import { unicodeForms } from './unicode-forms.js';
 import { timeInName, TIME_SOURCES, type PictureTime, type TimeSource } from './wall-time.js';
 
 /** For the pictures of one question. */
@@ -48,7 +47,7 @@ export class PictureTimes {
   }
 
   #read(path: string, roots: readonly string[]): Promise<FileTimes | null> {
-    const places = unicodeForms(path).flatMap((form) => placesOf(form, roots));
+    const places = placesOfForms(path, roots);
     const [first] = places;
     if (first === undefined) return Promise.resolve(null);
     return new Promise((resolve) => {

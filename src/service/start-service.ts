@@ -76,7 +76,7 @@ export async function startService(
     mostBytes: config.storeMaxMb * MIB,
     removeCopies: (names) => annotator.remove(names),
     uploads: {
-      maxBytes: config.uploadsMaxMb * 2 ** 20,
+      maxBytes: config.uploadsMaxMb * MIB,
       maxFileBytes: config.maxFileBytes,
       maxFiles: config.maxImagesPerJob,
     },

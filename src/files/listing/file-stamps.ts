@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import type { FileStamp } from '../../api/file-read.js';
 import type { Place } from './find-images.js';
-import { openBeneath } from './open-beneath.js';
+import { readFirst } from './open-beneath.js';
 
 export interface StampsQuery {
   root: string;
@@ -30,33 +30,22 @@ export async function fileStamps({ files, digest }: StampsQuery): Promise<(Found
   const limit = pLimit(digest ? MOST_READ : files.length || 1);
   return Promise.all(
     files.map((places) =>
-      limit(async () => {
-        for (const place of places) {
-          const found = await fileAt(place, digest).catch(() => null);
-          if (found !== null) return found;
-        }
-        return null;
-      }),
+      limit(() => readFirst(places, (file, status) => foundFile(file, status, digest))),
     ),
   );
 }
 
-/** Opened, because a network volume asks its server at an open only: a stat may answer what was so a minute ago. */
-async function fileAt(place: Place, withDigest: boolean): Promise<FoundFile | null> {
-  const file = await openBeneath(place);
-  if (file === null) return null;
-  try {
-    const before = await file.stat({ bigint: true });
-    if (!before.isFile()) return null;
-    const stamp = stampOf(before);
-    if (!withDigest) return { stamp, digest: null };
-    const digest = await digestOf(file);
-    const after = stampOf(await file.stat({ bigint: true }));
-    const isSame = JSON.stringify(after) === JSON.stringify(stamp);
-    return isSame ? { stamp, digest } : null;
-  } finally {
-    await file.close();
-  }
+/** The file is open, because a network volume asks its server at an open only: a stat may answer what was so a minute ago. */
+async function foundFile(
+  file: FileHandle,
+  status: BigIntStats,
+  withDigest: boolean,
+): Promise<FoundFile | null> {
+  const stamp = stampOf(status);
+  if (!withDigest) return { stamp, digest: null };
+  const digest = await digestOf(file);
+  const after = stampOf(await file.stat({ bigint: true }));
+  return JSON.stringify(after) === JSON.stringify(stamp) ? { stamp, digest } : null;
 }
 
 function stampOf({ size, mtimeNs, ctimeNs, dev, ino }: BigIntStats): FileStamp {

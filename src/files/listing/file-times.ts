@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { exifTime, type ReadBytes } from './exif-time.js';
 import type { Place } from './find-images.js';
-import { openBeneath } from './open-beneath.js';
+import { readFirst } from './open-beneath.js';
 import { wallTimeOf } from '../wall-time.js';
 
 export interface TimesQuery {
@@ -22,27 +22,13 @@ const HEAD_BYTES = 16 * 1024;
 /** Null for a picture that cannot be read. */
 export function fileTimes({ pictures }: TimesQuery): Promise<(FileTimes | null)[]> {
   return Promise.all(
-    pictures.map(async (places) => {
-      for (const place of places) {
-        const times = await timesOf(place).catch(() => null);
-        if (times !== null) return times;
-      }
-      return null;
-    }),
+    pictures.map((places) =>
+      readFirst(places, async (file, { mtime }) => {
+        const exif = await exifTime(await bytesOf(file)).catch(() => null);
+        return { exif, changed: wallTimeOf(mtime) };
+      }),
+    ),
   );
-}
-
-async function timesOf(place: Place): Promise<FileTimes | null> {
-  const file = await openBeneath(place);
-  if (file === null) return null;
-  try {
-    const status = await file.stat();
-    if (!status.isFile()) return null;
-    const exif = await exifTime(await bytesOf(file)).catch(() => null);
-    return { exif, changed: wallTimeOf(status.mtime) };
-  } finally {
-    await file.close();
-  }
 }
 
 async function bytesOf(file: FileHandle): Promise<ReadBytes> {

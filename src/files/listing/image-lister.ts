@@ -48,7 +48,7 @@ export class ImageLister {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((each) => each !== question);
-        reject(hangs());
+        reject(volumeHangs());
       }, withinMs);
       const request = { call, query };
       const question: Question = { request, withinMs, resolve, reject, timer };
@@ -117,7 +117,7 @@ export class ImageLister {
     if (question === null) return;
     if ('hangs' in answer) {
       // The system call holds a thread of that process until it ends.
-      this.#drop(lister, hangs());
+      this.#drop(lister, volumeHangs());
       lister.child.kill('SIGKILL');
       return;
     }
@@ -142,12 +142,12 @@ export class ImageLister {
   }
 }
 
-function hangs(): LatticeError {
+export function volumeHangs(): LatticeError {
   return new LatticeError('volume_unavailable', 'The volume does not answer.', { retryAfterS: 10 });
 }
 
 /** Only the matcher of a glob can block the process itself. */
 function noAnswer({ query }: ListingRequest): Error {
   const isGlob = 'isFolder' in query && !query.isFolder;
-  return isGlob ? new Error('The listing did not end in time.') : hangs();
+  return isGlob ? new Error('The listing did not end in time.') : volumeHangs();
 }

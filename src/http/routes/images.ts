@@ -188,7 +188,7 @@ export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps
     },
     async (c) => {
       const { path, width, crop, upload } = readQuery(pictureFileSchema, c.req.queries());
-      // Whoever may read an upload has sent it.
+      // An upload is read by its sender only, whose picture it is.
       if (upload === undefined) refuseWhereOff();
       const share = inHand.open();
       try {

@@ -35,7 +35,7 @@ const feed = new JobFeed((options) => service.events(options), {
     connection.value = state;
     if (state.kind !== 'live') return;
     connections.value += 1;
-    // No event is missed, but what was asked for meanwhile was asked in vain.
+    // No event is missed, but requests that were made meanwhile have failed.
     if (connections.peek() > 1) for (const follower of followers) follower.onUnknownPast();
   },
   onEvent: (event) => {
