@@ -237,6 +237,14 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     expect(await page.getByRole('slider').inputValue()).toBe('60');
   });
 
+  test('an image that is opened by its address shows its picture, each time', async () => {
+    for (let time = 0; time < 10; time++) {
+      await page.goto('about:blank');
+      await page.goto(at(`${jobHash}/images/3`));
+      await page.locator('.stage img').waitFor();
+    }
+  });
+
   test('the boxes of a job are shown as crops, least certain first; a press opens the image at the box', async () => {
     await page.goto(at(`${jobHash}?show=boxes&class=bus,truck`));
     const all = images.flatMap(({ outcome }) =>

@@ -31,42 +31,41 @@ type Shown = (typeof SHOWN)[number]['name'];
 export function JobPage() {
   const { place } = address.value;
   return place.view === 'job' || place.view === 'image' ? (
-    <JobOfUpload key={place.jobId} jobId={place.jobId} />
+    <JobOfId key={place.jobId} jobId={place.jobId} />
   ) : null;
 }
 
-function JobOfUpload({ jobId }: { jobId: string }) {
+function JobOfId({ jobId }: { jobId: string }) {
   const record = useJobRecord(jobId);
   const job = record.job.value;
-  const isUnknown = job === null && record.fault.value === null;
+  const fault = record.fault.value;
+  if (job !== null) {
+    return (
+      <UploadOfPictures.Provider value={job.upload ?? undefined}>
+        <Job job={job} record={record} />
+      </UploadOfPictures.Provider>
+    );
+  }
+  if (fault === null) return <Skeleton label="Reading the job" lines={4} />;
   return (
-    <UploadOfPictures.Provider value={isUnknown ? null : (job?.upload ?? undefined)}>
-      <Job jobId={jobId} record={record} />
-    </UploadOfPictures.Provider>
+    <>
+      <p>
+        <a href="#/jobs">All jobs</a>
+      </p>
+      <h1>This job cannot be shown</h1>
+      <Problem error={fault} />
+    </>
   );
 }
 
-function Job({ jobId, record }: { jobId: string; record: JobRecord }) {
+function Job({ job, record }: { job: JobStatus; record: JobRecord }) {
   const filter = useComputed(() => readFilter(address.value.query));
   const { place } = address.value;
   const shown = SHOWN.find(({ name }) => name === address.value.query.show)?.name ?? 'images';
-  const job = record.job.value;
+  const jobId = job.job_id;
   const fault = record.fault.value;
   if (place.view === 'image') {
     return <ImageView jobId={jobId} index={place.index} filter={filter.value} />;
-  }
-  if (job === null) {
-    return fault === null ? (
-      <Skeleton label="Reading the job" lines={4} />
-    ) : (
-      <>
-        <p>
-          <a href="#/jobs">All jobs</a>
-        </p>
-        <h1>This job cannot be shown</h1>
-        <Problem error={fault} />
-      </>
-    );
   }
   return (
     <>

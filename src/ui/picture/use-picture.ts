@@ -31,7 +31,7 @@ export function usePicture(path: string | null, width?: number, crop?: string): 
   const upload = useContext(UploadOfPictures);
   const key = path === null ? null : `${path} ${crop ?? ''} ${upload ?? ''}`;
   useEffect(() => {
-    if (path === null || upload === null) return;
+    if (path === null) return;
     const lease = urls.lease(path, width, crop, upload);
     let gone = false;
     lease.url.then(
