@@ -12,7 +12,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from lattice_client import AsyncLattice, ImageResult, JobStatus, Lattice
+from lattice_client import (
+    AsyncLattice,
+    ImageResult,
+    JobStatus,
+    Lattice,
+    ServiceError,
+)
 from PIL import Image
 
 
@@ -30,6 +36,28 @@ def boxes(found: ImageResult) -> list[Any]:
 async def wait_too(url: str, job_id: str) -> str:
     async with AsyncLattice(base_url=url) as lattice:
         return (await lattice.wait(job_id, timeout=60)).status
+
+
+def watched(lattice: Lattice) -> list[Any]:
+    lattice.add_watch("gate", ["gate"], job_type="detect_cars", paused=True)
+    changed = lattice.change_watch("gate", settle_ms=2_000)
+    names = [each.name for each in lattice.watches()]
+    lattice.delete_watch("gate")
+    try:
+        lattice.watch("gate")
+    except ServiceError as error:
+        return [changed.state, changed.raw["settle_ms"], names, error.code]
+    return []
+
+
+async def watched_too(url: str) -> list[Any]:
+    async with AsyncLattice(base_url=url) as lattice:
+        await lattice.add_watch("door", ["door"], job_type="detect_cars", paused=True)
+        names = [each.name for each in await lattice.watches()]
+        changed = await lattice.change_watch("door", settle_ms=2_000)
+        again = await lattice.watch("door")
+        await lattice.delete_watch("door")
+        return [changed.raw["settle_ms"], again.state, names]
 
 
 def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
@@ -83,6 +111,8 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         retried=[lattice.wait(again).status, again.retry_of],
         jobs=[each.job_id for each in lattice.jobs()],
         drawn=lattice.draw(found["file"], picture).size,
+        watched=asyncio.run(watched_too(url)),
+        watches=watched(lattice),
     )
 
 

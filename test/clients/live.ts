@@ -2,7 +2,12 @@
  * The installed Node client against a running service, which is killed and restarted while it waits. Arguments: the
  * address of the service and of a proxy. Prints one JSON object per line: `submitted`, `running`, `done`.
  */
-import { LatticeClient, type JobEvent, type JobStatus } from '../../src/client/lattice-client.js';
+import {
+  LatticeClient,
+  ServiceError,
+  type JobEvent,
+  type JobStatus,
+} from '../../src/client/lattice-client.js';
 
 declare const process: { argv: string[] };
 const [, , url, proxy] = process.argv;
@@ -55,6 +60,16 @@ for await (const chunk of client.countsCsv(job_id, 'folder'))
   csv += new TextDecoder().decode(chunk);
 const jobs: string[] = [];
 for await (const job of client.list()) jobs.push(job.job_id);
+
+// The two scripts of one test share the service: the name is this one's own.
+await client.addWatch({ name: job_id, paths: ['gate'], job_type: 'detect_cars', paused: true });
+const changed = await client.changeWatch(job_id, { settle_ms: 2_000 });
+const listed = (await client.watches()).some(({ name }) => name === job_id);
+const { state } = await client.watch(job_id);
+await client.deleteWatch(job_id);
+const gone = await client
+  .watch(job_id)
+  .catch((error: unknown) => (error instanceof ServiceError ? error.code : error));
 say({
   event: 'done',
   own: own.class_counts,
@@ -67,4 +82,5 @@ say({
   states,
   events,
   jobs,
+  watched: [changed.settle_ms, listed, state, gone],
 });

@@ -77,6 +77,8 @@ test('a service that is killed in the midst of a wait', { timeout: 90_000 }, asy
     csv: expect.stringMatching(/^\.,17,1,0,96,/),
     retried: ['failed', running.job_id],
     drawn: [640, 480],
+    watched: [2_000, 'paused', ['door']],
+    watches: ['paused', 2_000, ['gate'], 'watch_not_found'],
   });
   expect((done.jobs as string[]).slice(1)).toEqual([running.job_id]);
   expect((await lines.next()).done).toBe(true);
