@@ -15,6 +15,8 @@ import { picture } from './pictures.js';
 export interface Version {
   number: number;
   path: string;
+  /** That it has had. */
+  names: number;
   /** When it had been written whole, by the monotonic clock; null: it never was. */
   wholeAt: number | null;
   /** When it was overwritten or removed, or a write into it began; null: it lies there at the end. */
@@ -120,7 +122,7 @@ export class Dropping {
 
   #begin(path: string): Version {
     this.#end(path);
-    const version = { number: this.versions.length, path, wholeAt: null, endedAt: null };
+    const version = { number: this.versions.length, path, names: 1, wholeAt: null, endedAt: null };
     this.versions.push(version);
     this.#present.set(path, version);
     return version;
@@ -170,6 +172,7 @@ export class Dropping {
     this.#present.delete(from);
     this.#end(to);
     version.path = to;
+    version.names += 1;
     this.#present.set(to, version);
     return Promise.resolve();
   }
@@ -185,22 +188,24 @@ export class Dropping {
 
 /**
  * One line for each promise that is broken. `results`: numbers of the pictures that results were read from. `idle`: moments
- * at which the watch had nothing to do; `afterMs`: how long before one a version has to be at rest.
+ * at which the watch had nothing to do; `afterMs`: how long before one a version has to be at rest; `keepsInodes`: the volume
+ * shows that a renamed file is the same, else each of its names may have a result.
  */
 export function violationsOf(
   versions: readonly Version[],
   results: readonly number[],
   idle: readonly number[],
   afterMs: number,
+  keepsInodes: boolean,
 ): string[] {
   const counts = new Map<number, number>();
   for (const number of results) counts.set(number, (counts.get(number) ?? 0) + 1);
-  const found = versions.flatMap(({ number, path, wholeAt, endedAt }) => {
+  const found = versions.flatMap(({ number, path, names, wholeAt, endedAt }) => {
     const count = counts.get(number) ?? 0;
     counts.delete(number);
     const name = `version ${number} (${path})`;
     if (wholeAt === null) return count === 0 ? [] : [`${name} was never whole and has a result`];
-    if (count > 1) return [`${name} has ${count} results`];
+    if (count > (keepsInodes ? 1 : names)) return [`${name} has ${count} results`];
     const rested = endedAt === null || idle.some((at) => wholeAt + afterMs < at && at < endedAt);
     return rested && count === 0 ? [`${name} has no result`] : [];
   });

@@ -1,7 +1,7 @@
 /** Files come into a watched folder while the service is killed, its clock jumps and the folder goes away. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobList } from '../../src/client/records.js';
 import { movedClock } from '../../test/support/moved-clock.js';
@@ -18,6 +18,8 @@ export interface WatchRunOptions {
   seed: number;
   /** Where the watched folder is made; null: the folder for temporary files. */
   root: string | null;
+  /** The same folder as the service sees it, such as a mount of it; null: `root` itself. */
+  through: string | null;
 }
 
 const SETTLE_MS = 500;
@@ -26,6 +28,7 @@ const INTERVAL_MS = 2_000;
 const SEEN_MS = INTERVAL_MS + SETTLE_MS + 10_000;
 const QUIET_MS = 300_000;
 const DAY_S = 86_400;
+const FUSE = 0x65735546;
 
 interface Call {
   status: number;
@@ -40,13 +43,15 @@ export async function runWatch(options: WatchRunOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'lattice-watch-'));
   const images = mkdtempSync(join(options.root ?? folder, 'images-'));
   mkdirSync(join(images, 'in'));
+  const seen = options.through === null ? images : join(options.through, basename(images));
+  const keepsInodes = statfsSync(seen).type !== FUSE;
   const random = randomNumbers(seed);
   using clock = movedClock();
   const start = () =>
     startService({
       dataDir: join(folder, 'data'),
       env: {
-        LATTICE_IMAGE_ROOTS: images,
+        LATTICE_IMAGE_ROOTS: seen,
         LATTICE_WATCH_NOTICES: String(notices),
         LATTICE_MAX_QUEUED_JOBS: '100000',
         ...clock?.env,
@@ -107,8 +112,12 @@ export async function runWatch(options: WatchRunOptions) {
     const results = await resultsOf(call);
     const { body } = await call('/v1/watches/drop');
     return {
-      violations: [...settled, ...violationsOf(dropping.versions, results, idle, SEEN_MS)],
+      violations: [
+        ...settled,
+        ...violationsOf(dropping.versions, results, idle, SEEN_MS, keepsInodes),
+      ],
       ...options,
+      keepsInodes,
       kills: killed,
       versions: dropping.versions.length,
       present: dropping.versions.filter(

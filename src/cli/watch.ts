@@ -1,11 +1,11 @@
 /** `lattice watch`: watched folders of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { timesOf, type ScheduledTime } from '../api/watch-times.js';
 import { EXISTING_FILES } from '../jobs/watched.js';
-import { DAYS } from '../watches/schedule.js';
 import { numberThat, serviceCommand, wholeNumber } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
-import type { AddFlags, ScheduleFlag } from './watch/watched-folders.js';
+import type { AddFlags } from './watch/watched-folders.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -90,23 +90,10 @@ function registerAdd(parent: Command, terminal: Terminal): void {
 
 const seconds = numberThat('0 or a larger number of seconds', (value) => value >= 0);
 
-const TIMES = /^(?:([a-z]{3})(?:-([a-z]{3}))?@)?(\d\d:\d\d)-(\d\d:\d\d)$/;
-
-function schedule(text: string): ScheduleFlag[] {
-  return text.split(',').map((part) => {
-    const [, first, last, from, to] = TIMES.exec(part.trim()) ?? [];
-    if (from === undefined || to === undefined)
-      throw new InvalidArgumentError('It takes times such as 06:00-20:00 or mon-fri@06:00-20:00.');
-    if (first === undefined) return { from, to };
-    const begin = dayOf(first);
-    const length = ((last === undefined ? begin : dayOf(last)) - begin + 7) % 7;
-    const days = Array.from({ length: length + 1 }, (_, at) => DAYS[(begin + at) % 7] ?? 'mon');
-    return { from, to, days };
-  });
-}
-
-function dayOf(name: string): number {
-  const day = (DAYS as readonly string[]).indexOf(name);
-  if (day === -1) throw new InvalidArgumentError(`'${name}' is none of ${DAYS.join(', ')}.`);
-  return day;
+function schedule(text: string): ScheduledTime[] {
+  try {
+    return timesOf(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as RangeError).message);
+  }
 }

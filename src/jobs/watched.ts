@@ -1,17 +1,10 @@
 /** A watch as the service keeps it, and the files that its ledger knows. */
 import { LatticeError } from '../api/errors.js';
+import type { ScheduledTime } from '../api/watch-times.js';
 import type { SharedSettings } from './job.js';
 
 /** What becomes of files that lie in a folder when a watch of it begins. */
 export const EXISTING_FILES = ['take', 'leave'] as const;
-
-/** From `from` until before `to`, in the local time of the service; past midnight where `to` is not later. */
-export interface ScheduledTime {
-  from: string;
-  to: string;
-  /** On which `from` lies; all days without it. */
-  days?: readonly string[] | undefined;
-}
 
 export interface WatchContent {
   paths: readonly string[];

@@ -1,8 +1,5 @@
 /** Times of day at which a watch works. */
-import type { ScheduledTime } from '../jobs/watched.js';
-
-/** As `Date.getDay` counts them. */
-export const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+import { DAYS, type ScheduledTime } from '../api/watch-times.js';
 
 const MINUTES_PER_DAY = 24 * 60;
 
@@ -16,7 +13,7 @@ export function isScheduled(times: readonly ScheduledTime[] | null, at: Date): b
     // The day before for a time that has lasted past midnight.
     return [0, 1].some((daysAgo) => {
       const since = minute + daysAgo * MINUTES_PER_DAY - begin;
-      const day = DAYS[(at.getDay() - daysAgo + 7) % 7] ?? '';
+      const day = DAYS[(at.getDay() - daysAgo + 7) % 7] ?? 'sun';
       return since >= 0 && since < length && (days?.includes(day) ?? true);
     });
   });

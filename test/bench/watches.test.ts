@@ -7,7 +7,7 @@ import { runWatch } from '../../bench/watches/run-watch.js';
 test.each([true, false])(
   'each version at rest has one result; notices: %s',
   async (notices) => {
-    const run = { files: 120, seconds: 15, kills: 3, notices, seed: 3, root: null };
+    const run = { files: 120, seconds: 15, kills: 3, notices, seed: 3, root: null, through: null };
     const { violations, results } = await runWatch(run);
     expect(violations).toEqual([]);
     expect(results).toBeGreaterThan(30);
@@ -21,20 +21,22 @@ test('every picture has a size of its own', () => {
 });
 
 const version = (changes: Partial<Version> = {}): Version => ({
-  ...{ number: 0, path: 'a.png', wholeAt: 1_000, endedAt: null },
+  ...{ number: 0, path: 'a.png', names: 1, wholeAt: 1_000, endedAt: null },
   ...changes,
 });
 
-test.each<[string, Version, number[], number[], string | null]>([
+test.each<[string, Version, number[], number[], string | null, keepsInodes?: boolean]>([
   ['nothing', version(), [0], [], null],
   ['a lost version', version(), [], [], 'has no result'],
   ['two results', version(), [0, 0], [], 'has 2 results'],
+  ['two results of a renamed one', version({ names: 2 }), [0, 0], [], 'has 2 results'],
+  ['nothing where its volume keeps no inodes', version({ names: 2 }), [0, 0], [], null, false],
   ['a result of half a file', version({ wholeAt: null }), [0], [], 'was never whole'],
   ['a picture that was not written', version(), [0, 1], [], 'which was not written'],
   ['nothing where a version went before its turn', version({ endedAt: 9_000 }), [], [1_500], null],
   ['a version that rested', version({ endedAt: 9_000 }), [], [5_000], 'has no result'],
-])('the checker finds %s', (_what, written, results, idle, violation) => {
-  const found = violationsOf([written], results, idle, 1_000).join('\n');
+])('the checker finds %s', (_what, written, results, idle, violation, keepsInodes = true) => {
+  const found = violationsOf([written], results, idle, 1_000, keepsInodes).join('\n');
   if (violation === null) expect(found).toBe('');
   else expect(found).toContain(violation);
 });

@@ -97,10 +97,12 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     expect(await axeViolations(page)).toEqual([]);
     await screenshot(page, 'new-job-light');
     await page.keyboard.type('**/*.jpg');
-    await page.getByText('Metadata, webhook').focus();
+    await page.getByText('Name, tags').focus();
     await page.keyboard.press('Enter');
-    await page.getByLabel(/Metadata as JSON/).focus();
-    await page.keyboard.type('{"title": "Watched"}');
+    await page.getByLabel('Name', { exact: true }).focus();
+    await page.keyboard.type('Watched');
+    await page.getByLabel(/^Tags/).fill('night, north');
+    await page.getByLabel('Results are kept').selectOption('true');
     await page.getByRole('button', { name: 'Submit the job' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Watched' }).waitFor();
@@ -114,6 +116,8 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.locator('.pill.completed').waitFor({ timeout: 60_000 });
     await page.getByRole('link', { name: 'CSV' }).waitFor();
     expect(await tiles().count()).toBeGreaterThan(5);
+    await page.locator('.tag', { hasText: 'night' }).waitFor();
+    await page.getByText('Kept until it is deleted').waitFor();
   }, 90_000);
 
   test('the boxes of a job are charted by folder, and saved as CSV', async () => {

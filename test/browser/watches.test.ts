@@ -51,7 +51,11 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('north');
     await page.getByLabel('Look for').selectOption('batch_detect');
+    await page.getByText('When it works, size of its jobs').click();
     await page.getByLabel(/^Seconds at rest/).fill('0.2');
+    await page.getByText('Tags, how long its jobs are kept').click();
+    await page.getByLabel(/^Tags/).fill('north, day');
+    await page.getByLabel('Results are kept').selectOption('30');
     await page.getByRole('button', { name: 'Watch the folders' }).focus();
     await page.keyboard.press('Enter');
     await row('north-gate').locator('.pill.active').waitFor();
@@ -67,8 +71,42 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     const [watch] = await watches();
     expect(watch).toMatchObject({
       ...{ name: 'north-gate', paths: ['north'], job_type: 'batch_detect' },
-      ...{ settle_ms: 200, existing: 'take', paused: false },
+      ...{ settle_ms: 200, existing: 'take', paused: false, schedule: null },
+      ...{ tags: ['north', 'day'], keep: 30 },
     } satisfies Partial<Watch>);
+  });
+
+  test('folders, times and batches are changed; what is no time is said', async () => {
+    await open('#/watches');
+    await page.getByRole('button', { name: 'Change north-gate' }).click();
+    expect(await page.getByLabel(/^Folders or globs/).inputValue()).toBe('north');
+    expect(await page.getByLabel(/^Seconds at rest/).inputValue()).toBe('0.2');
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, 'change-watch-light');
+    await page.getByLabel(/^Folders or globs/).fill('north\neast');
+    await page.getByLabel(/^Most images/).fill('20');
+    await page.getByLabel(/^Times of day/).fill('at night');
+    await page.getByRole('button', { name: 'Change the watch' }).click();
+    await page.getByRole('alert').getByText("'at night' is no time").waitFor();
+    await page.getByLabel(/^Times of day/).fill('mon-sun@00:00-00:00');
+    await page.getByRole('button', { name: 'Change the watch' }).click();
+    await page.getByText('The watch north-gate is changed.').waitFor();
+    const [watch] = await watches();
+    expect(watch).toMatchObject({
+      paths: ['north', 'east'],
+      job_type: 'batch_detect',
+      settle_ms: 200,
+      batch: { max_images: 20, max_wait_s: 0 },
+      tags: ['north', 'day'],
+    });
+    expect(watch?.schedule?.[0]?.days).toHaveLength(7);
+    // It shows what is set now.
+    await page.getByRole('button', { name: 'Change north-gate' }).click();
+    expect(await page.getByLabel(/^Times of day/).inputValue()).toBe('mon-sun@00:00-00:00');
+    await page.getByLabel(/^Folders or globs/).fill('north');
+    await page.getByLabel(/^Times of day/).fill('');
+    await page.getByRole('button', { name: 'Change the watch' }).click();
+    await eventual(async () => (await watches())[0]?.schedule).toBeNull();
   });
 
   test('a name that is there already is refused in the dialog', async () => {

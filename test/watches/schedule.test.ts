@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DAYS, isScheduled } from '../../src/watches/schedule.js';
+import { DAYS } from '../../src/api/watch-times.js';
+import { isScheduled } from '../../src/watches/schedule.js';
 
 const MINUTES = 24 * 60;
 const text = (minute: number) =>
@@ -20,7 +21,7 @@ test('a time lasts from its first minute until before its last one, past midnigh
     fc.property(minute, minute, day, day, minute, (from, to, begins, today, now) => {
       const length = to > from ? to - from : to - from + MINUTES;
       const since = ((today - begins + 7) % 7) * MINUTES + now - from;
-      const times = [{ from: text(from), to: text(to), days: [DAYS[begins] ?? ''] }];
+      const times = [{ from: text(from), to: text(to), days: [DAYS[begins] ?? 'sun'] }];
       expect(isScheduled(times, at(today, now))).toBe(since >= 0 && since < length);
     }),
   );
@@ -29,7 +30,7 @@ test('a time lasts from its first minute until before its last one, past midnigh
 test('of several times one is enough', () => {
   const times = [
     { from: '06:00', to: '08:00' },
-    { from: '22:00', to: '02:00', days: ['sat'] },
+    { from: '22:00', to: '02:00', days: ['sat' as const] },
   ];
   expect(isScheduled(times, at(3, 7 * 60))).toBe(true);
   expect(isScheduled(times, at(3, 8 * 60))).toBe(false);

@@ -1,4 +1,5 @@
 /** Watched folders of a service: added, listed, paused and removed. */
+import type { ScheduledTime } from '../../api/watch-times.js';
 import { jobText } from '../../client/job-text.js';
 import type { Watch } from '../../client/lattice-client.js';
 import type { EXISTING_FILES } from '../../jobs/watched.js';
@@ -6,14 +7,7 @@ import { settingsOf, type JobFlags } from '../job/job-flags.js';
 import { openClient, type AccessFlags } from '../job/open-client.js';
 import { timeText } from '../job/showing.js';
 import { renderTable } from '../output-text.js';
-import type { DAYS } from '../../watches/schedule.js';
 import type { Terminal } from '../terminal.js';
-
-export interface ScheduleFlag {
-  from: string;
-  to: string;
-  days?: (typeof DAYS)[number][];
-}
 
 export interface AddFlags extends AccessFlags, JobFlags {
   existing?: (typeof EXISTING_FILES)[number];
@@ -21,7 +15,7 @@ export interface AddFlags extends AccessFlags, JobFlags {
   interval?: number;
   batch?: number;
   maxWait?: number;
-  schedule?: ScheduleFlag[];
+  schedule?: ScheduledTime[];
   paused?: boolean;
 }
 

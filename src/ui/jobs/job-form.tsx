@@ -2,6 +2,8 @@
 import { useSignal, type Signal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { LABELS, type Keep } from '../../api/job-labels.js';
+import { splitList } from '../../base/text-list.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import { ImagePicker } from '../images/image-picker.js';
 import { models } from '../models/models.js';
@@ -34,6 +36,8 @@ interface Choice {
 interface JobFormProps {
   /** Fields that come before the images. */
   first?: ComponentChildren;
+  /** False: its jobs have no name of their own. */
+  isNamed?: boolean;
   /** Of the field of paths. */
   label: string;
   /** Fields that come after what to look for. */
@@ -44,7 +48,14 @@ interface JobFormProps {
   onSubmit: (fields: JobFields, text: (name: string) => string) => Promise<void>;
 }
 
-export function JobForm({ first, label, children, submit, onSubmit }: JobFormProps) {
+export function JobForm({
+  first,
+  isNamed = true,
+  label,
+  children,
+  submit,
+  onSubmit,
+}: JobFormProps) {
   const choice: Choice = {
     type: useSignal<JobType>('detect_vehicles'),
     model: useSignal(''),
@@ -94,6 +105,7 @@ export function JobForm({ first, label, children, submit, onSubmit }: JobFormPro
             <OptionFields rows={WRITTEN_ROWS} />
           </div>
         </details>
+        <Labels isNamed={isNamed} />
         <MoreFields metadataSaid={metadataSaid.value} />
         {fault.value !== null && <Problem error={fault.value} />}
         <p class="row submit-foot">
@@ -130,6 +142,11 @@ function fieldsOf(given: FormData, { type, model, threshold }: Choice): JobField
     written: writtenOptions(text),
     metadata: text('metadata'),
     callback: text('callback'),
+    labels: {
+      name: text('name').trim() || null,
+      tags: splitList(text('tags'), ','),
+      keep: keepOf(text('keep')),
+    },
     annotate: given.get('annotate') !== null,
   };
 }
@@ -256,18 +273,55 @@ function ClassChoice({ names }: { names: readonly string[] }) {
   );
 }
 
+/** By which its jobs are found again, and how long they stay. */
+function Labels({ isNamed }: { isNamed: boolean }) {
+  return (
+    <details>
+      <summary>
+        {isNamed ? 'Name, tags, how long it is kept' : 'Tags, how long its jobs are kept'}
+      </summary>
+      <div class="submit-more">
+        {isNamed && (
+          <label class="field">
+            <span>{LABELS.name.label}</span>
+            <input name="name" maxLength={LABELS.name.most} autocomplete="off" />
+          </label>
+        )}
+        <div class="field-pair">
+          <label class="field">
+            <span>Tags, with commas between them</span>
+            <input name="tags" placeholder="north, night" autocomplete="off" spellcheck={false} />
+          </label>
+          <label class="field">
+            <span>Results are kept</span>
+            <select name="keep">
+              <option value="">for the usual time</option>
+              <option value="30">for 30 days</option>
+              <option value="365">for a year</option>
+              <option value="true">until they are deleted</option>
+            </select>
+          </label>
+        </div>
+      </div>
+    </details>
+  );
+}
+
+const keepOf = (text: string): Keep =>
+  text === 'true' ? true : text === '' ? false : Number(text);
+
 function MoreFields({ metadataSaid }: { metadataSaid: string }) {
   return (
     <details>
       <summary>Metadata, webhook, drawn copies</summary>
       <div class="submit-more">
         <label class="field">
-          <span>Metadata as JSON; its title names the job</span>
+          <span>Metadata as JSON</span>
           <textarea
             name="metadata"
             rows={2}
             spellcheck={false}
-            placeholder={'{"title": "North gate"}'}
+            placeholder={'{"camera": "north"}'}
             aria-describedby="metadata-fault"
           />
         </label>

@@ -1,4 +1,5 @@
 /** What the form of jobs sends. An empty field is one that is not given. */
+import type { GivenLabels } from '../../api/job-labels.js';
 import { viewParameters } from '../../api/options.js';
 import { jobText } from '../../client/job-text.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
@@ -25,6 +26,7 @@ export interface JobFields {
   /** JSON of an object. */
   metadata: string;
   callback: string;
+  labels?: GivenLabels;
   annotate: boolean;
 }
 
@@ -54,7 +56,7 @@ export function jobRequest(fields: JobFields): string {
 
 /** All but the images, which a watch finds by itself, and the metadata. */
 export function jobSettings(fields: JobFields): Omit<JobSubmit, 'metadata' | 'image_paths'> {
-  const { type, model, classes, threshold, priority, view, callback } = fields;
+  const { type, model, classes, threshold, priority, view, callback, labels = {} } = fields;
   return {
     job_type: type,
     model_name: textOrNull(model),
@@ -64,6 +66,9 @@ export function jobSettings(fields: JobFields): Omit<JobSubmit, 'metadata' | 'im
     priority: Number.isNaN(priority) ? null : priority,
     view: textOrNull(view),
     callback_url: textOrNull(callback.trim()),
+    name: labels.name ?? null,
+    tags: labels.tags?.length ? [...labels.tags] : null,
+    keep: labels.keep === false ? null : (labels.keep ?? null),
     annotate: fields.annotate ? true : null,
   };
 }

@@ -1,9 +1,10 @@
 /** A new watch: which folders, what their images are looked through for, and from when on. */
-import type { Watch, WatchCreate } from '../../client/lattice-client.js';
+import type { Watch } from '../../client/lattice-client.js';
 import { JobForm } from '../jobs/job-form.js';
 import { Modal } from '../parts/modal.js';
 import { service } from '../session/session.js';
 import { watchRequest } from './watch-request.js';
+import { TimeFields, PATHS_LABEL } from './watch-times-fields.js';
 
 interface WatchDialogProps {
   onClose: () => void;
@@ -15,30 +16,24 @@ export function WatchDialog({ onClose, onAdded }: WatchDialogProps) {
     <Modal title="New watch" onClose={onClose}>
       <JobForm
         first={<NameField />}
-        label="Folders or globs, one per line; they need not be there yet"
+        isNamed={false}
+        label={PATHS_LABEL}
         submit="Watch the folders"
         onSubmit={async (fields, text) => {
-          const request = watchRequest(fields, {
-            name: text('name'),
-            settleS: text('settle') === '' ? NaN : Number(text('settle')),
-            existing: text('existing') as WatchCreate['existing'],
-          });
-          onAdded(await service.addWatch(request));
+          onAdded(await service.addWatch(watchRequest(fields, text)));
         }}
       >
-        <div class="field-pair">
-          <label class="field">
-            <span>Files that are there already</span>
-            <select name="existing">
-              <option value="take">Submit them too</option>
-              <option value="leave">Leave them until they change</option>
-            </select>
-          </label>
-          <label class="field">
-            <span>Seconds at rest before a file counts</span>
-            <input name="settle" type="number" min="0.1" max="600" step="any" placeholder="1" />
-          </label>
-        </div>
+        <label class="field">
+          <span>Files that are there already</span>
+          <select name="existing">
+            <option value="take">Submit them too</option>
+            <option value="leave">Leave them until they change</option>
+          </select>
+        </label>
+        <details>
+          <summary>When it works, size of its jobs</summary>
+          <TimeFields />
+        </details>
       </JobForm>
     </Modal>
   );
@@ -49,7 +44,7 @@ function NameField() {
     <label class="field">
       <span>Name of the watch</span>
       <input
-        name="name"
+        name="watch"
         autofocus
         required
         maxLength={64}

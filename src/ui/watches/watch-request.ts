@@ -1,22 +1,38 @@
-/** What the form of watches sends. */
+/** What the forms of watches send. */
+import { timesOf } from '../../api/watch-times.js';
 import { jobText } from '../../client/job-text.js';
-import type { WatchCreate } from '../../client/lattice-client.js';
+import type { WatchCreate, WatchPatch } from '../../client/lattice-client.js';
 import { jobSettings, metadataText, pathLines, type JobFields } from '../jobs/job-request.js';
 
-interface WatchFields {
-  name: string;
-  settleS: number;
-  existing: WatchCreate['existing'];
-}
+/** Reads a field of the form; an empty one is not given. */
+type TextOf = (name: string) => string;
 
 /** As JSON: the metadata keep their text, and with it the digits of long numbers. */
-export function watchRequest(fields: JobFields, { name, settleS, existing }: WatchFields): string {
+export function watchRequest(fields: JobFields, text: TextOf): string {
   const request = {
     ...jobSettings(fields),
-    name: name.trim(),
+    name: text('watch').trim(),
+    existing: text('existing') as WatchCreate['existing'],
+    ...watchTimes(text),
     paths: pathLines(fields.paths),
-    settle_ms: Number.isNaN(settleS) ? null : Math.round(settleS * 1_000),
-    existing,
   };
   return jobText(request, metadataText(fields));
 }
+
+export const watchChanges = (text: TextOf): WatchPatch => ({
+  ...watchTimes(text),
+  paths: pathLines(text('paths')),
+});
+
+/** Throws a `RangeError` where the times of day are none. */
+function watchTimes(text: TextOf): Pick<WatchCreate, 'settle_ms' | 'schedule' | 'batch'> {
+  const settle = numberOf(text('settle'));
+  const schedule = text('schedule').trim();
+  return {
+    settle_ms: settle === null ? null : Math.round(settle * 1_000),
+    schedule: schedule === '' ? null : timesOf(schedule),
+    batch: { max_images: numberOf(text('images')), max_wait_s: numberOf(text('wait')) },
+  };
+}
+
+const numberOf = (text: string): number | null => (text === '' ? null : Number(text));

@@ -18,10 +18,11 @@ interface WatchRowProps {
   /** Unix seconds. */
   now: number;
   onPause: (paused: boolean) => Promise<unknown>;
+  onChange: () => void;
   onRemove: () => void;
 }
 
-export function WatchRow({ watch, isNamed, now, onPause, onRemove }: WatchRowProps) {
+export function WatchRow({ watch, isNamed, now, ...actions }: WatchRowProps) {
   const { name, paths, state, reason } = watch;
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -42,7 +43,7 @@ export function WatchRow({ watch, isNamed, now, onPause, onRemove }: WatchRowPro
           </span>
         )}
       </div>
-      <Actions watch={watch} onPause={onPause} onRemove={onRemove} />
+      <Actions watch={watch} {...actions} />
       <p class="fine watch-paths">
         <Foreign text={paths.join(', ')} />
       </p>
@@ -51,11 +52,7 @@ export function WatchRow({ watch, isNamed, now, onPause, onRemove }: WatchRowPro
   );
 }
 
-function Actions({
-  watch,
-  onPause,
-  onRemove,
-}: Pick<WatchRowProps, 'watch' | 'onPause' | 'onRemove'>) {
+function Actions({ watch, onPause, onChange, onRemove }: Omit<WatchRowProps, 'isNamed' | 'now'>) {
   const { name, paused } = watch;
   const isBusy = useSignal(false);
   const pause = async (): Promise<void> => {
@@ -77,6 +74,9 @@ function Actions({
         }}
       >
         {paused === true ? 'Resume' : 'Pause'}
+      </Button>
+      <Button name={`Change ${name}`} onClick={onChange}>
+        Change
       </Button>
       <ConfirmButton
         label="Remove"

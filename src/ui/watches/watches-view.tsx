@@ -1,5 +1,6 @@
 /** The watched folders, and what became of their files. */
 import { useSignal } from '@preact/signals';
+import type { Watch } from '../../client/lattice-client.js';
 import { address, goTo } from '../address/location.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
@@ -17,10 +18,16 @@ const WatchDialog = lazy('Opening the form', async () => {
   return loaded;
 });
 
+const ChangeDialog = lazy('Opening the form', async () => {
+  const { ChangeDialog: loaded } = await import('./change-dialog.js');
+  return loaded;
+});
+
 export function WatchesView() {
   const list = useWatchList();
   const { fault, actionFault } = list;
   const isOpen = useSignal(false);
+  const changed = useSignal<Watch | null>(null);
   /** For readers of a screen. */
   const said = useSignal('');
   const open = (): void => void (isOpen.value = true);
@@ -48,7 +55,12 @@ export function WatchesView() {
           <Button onClick={list.ask}>Try again</Button>
         </Problem>
       )}
-      <Rows list={list} onNew={open} onRemove={(name) => void remove(name)} />
+      <Rows
+        list={list}
+        onNew={open}
+        onChange={(watch) => (changed.value = watch)}
+        onRemove={(name) => void remove(name)}
+      />
       {isOpen.value && (
         <WatchDialog
           onClose={() => (isOpen.value = false)}
@@ -60,6 +72,17 @@ export function WatchesView() {
           }}
         />
       )}
+      {changed.value !== null && (
+        <ChangeDialog
+          watch={changed.value}
+          onClose={() => (changed.value = null)}
+          onChanged={({ name }) => {
+            changed.value = null;
+            said.value = `The watch ${name} is changed.`;
+            list.ask();
+          }}
+        />
+      )}
     </>
   );
 }
@@ -67,10 +90,11 @@ export function WatchesView() {
 interface RowsProps {
   list: WatchList;
   onNew: () => void;
+  onChange: (watch: Watch) => void;
   onRemove: (name: string) => void;
 }
 
-function Rows({ list, onNew, onRemove }: RowsProps) {
+function Rows({ list, onNew, onChange, onRemove }: RowsProps) {
   const now = useNow(1_000);
   const watches = list.watches.value;
   if (watches === null) {
@@ -95,6 +119,7 @@ function Rows({ list, onNew, onRemove }: RowsProps) {
           isNamed={address.value.query.name === watch.name}
           now={now}
           onPause={(paused) => list.change(watch.name, { paused })}
+          onChange={() => onChange(watch)}
           onRemove={() => onRemove(watch.name)}
         />
       ))}

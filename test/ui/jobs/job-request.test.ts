@@ -12,6 +12,7 @@ const fields: JobFields = {
   written: { tiles: 'auto', minSize: 0.05 },
   metadata: '{"title":"North"}',
   callback: ' https://example.org/hook ',
+  labels: { name: 'North gate', tags: ['night'], keep: true },
   annotate: true,
 };
 
@@ -28,6 +29,9 @@ test('every field of the form is sent', () => {
     min_size: 0.05,
     metadata: { title: 'North' },
     callback_url: 'https://example.org/hook',
+    name: 'North gate',
+    tags: ['night'],
+    keep: true,
     annotate: true,
   });
 });
@@ -40,6 +44,7 @@ test('empty fields are not given, and a job for cars has no classes', () => {
     metadata: ' ',
     view: '',
     callback: '',
+    labels: { name: null, tags: [], keep: false },
     annotate: false,
   };
   expect(JSON.parse(jobRequest({ ...empty, priority: NaN }))).toMatchObject({
@@ -49,6 +54,9 @@ test('empty fields are not given, and a job for cars has no classes', () => {
     metadata: null,
     view: null,
     callback_url: null,
+    name: null,
+    tags: null,
+    keep: null,
     annotate: null,
   });
   const cars = JSON.parse(jobRequest({ ...fields, type: 'detect_cars' }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobFields } from '../../../src/ui/jobs/job-request.js';
-import { watchRequest } from '../../../src/ui/watches/watch-request.js';
+import { watchChanges, watchRequest } from '../../../src/ui/watches/watch-request.js';
 
 const fields: JobFields = {
   paths: 'north/\n\nsouth/*.jpg',
@@ -13,11 +13,22 @@ const fields: JobFields = {
   written: { tiles: 'auto' },
   metadata: '{"ts_ns": 1764064800123456789}',
   callback: '',
+  labels: { name: null, tags: ['night'], keep: 30 },
   annotate: false,
 };
 
+const written = (given: Record<string, string>) => (name: string) => given[name] ?? '';
+
 test('a watch has the settings of a job, paths, and times in milliseconds', () => {
-  const text = watchRequest(fields, { name: ' gate ', settleS: 2.5, existing: 'leave' });
+  const given = {
+    watch: ' gate ',
+    settle: '2.5',
+    existing: 'leave',
+    schedule: 'mon-tue@06:00-20:00, 22:00-23:00',
+    images: '20',
+    wait: '0',
+  };
+  const text = watchRequest(fields, written(given));
   expect(text).toContain(fields.metadata);
   expect(JSON.parse(text)).toMatchObject({
     name: 'gate',
@@ -27,13 +38,37 @@ test('a watch has the settings of a job, paths, and times in milliseconds', () =
     confidence_threshold: 0.35,
     view: 'north',
     tiles: 'auto',
+    tags: ['night'],
+    keep: 30,
     settle_ms: 2500,
     existing: 'leave',
+    schedule: [
+      { from: '06:00', to: '20:00', days: ['mon', 'tue'] },
+      { from: '22:00', to: '23:00' },
+    ],
+    batch: { max_images: 20, max_wait_s: 0 },
   });
   expect(JSON.parse(text)).not.toHaveProperty('image_paths');
 });
 
-test('a time that is not given is that of the service', () => {
-  const text = watchRequest(fields, { name: 'gate', settleS: NaN, existing: 'take' });
-  expect(JSON.parse(text)).toMatchObject({ settle_ms: null });
+const DEFAULTS = {
+  settle_ms: null,
+  schedule: null,
+  batch: { max_images: null, max_wait_s: null },
+};
+
+test('what is not given is that of the service', () => {
+  const text = watchRequest(fields, written({ watch: 'gate', existing: 'take' }));
+  expect(JSON.parse(text)).toMatchObject(DEFAULTS);
+});
+
+test('a change names folders and times only', () => {
+  const changes = watchChanges(written({ paths: 'north\nsouth\n' }));
+  expect(changes).toEqual({ ...DEFAULTS, paths: ['north', 'south'] });
+});
+
+test('times that are none are refused before anything is sent', () => {
+  expect(() => watchChanges(written({ paths: 'north', schedule: 'at night' }))).toThrow(
+    "'at night' is no time",
+  );
 });
