@@ -9,14 +9,24 @@ import type { FromScanner, ScanCall, ToScanner } from './listing/scan-process.js
 const MOST_HEAP_MB = 1_024;
 /** A process that works says so every second. */
 const SILENT_MS = 15_000;
+/** The process of the watches whose folders answer. */
+const ALL = 'all';
 
 type Result<C extends ScanCall> = Awaited<ReturnType<FolderScan[C]>>;
 
-/** The folders of one watch. Every call rejects with `volume_unavailable` where they do not answer; then open them again. */
+/**
+ * The folders of one watch. A call rejects with
+ * `volume_unavailable` where they do not answer, else where the process had to be ended: then open them again.
+ */
 export interface OpenFolders {
   call<C extends ScanCall>(call: C, ...args: Parameters<FolderScan[C]>): Promise<Result<C>>;
   close(): void;
 }
+
+const HANGING: OpenFolders = {
+  call: () => Promise.reject(volumeHangs()),
+  close: () => undefined,
+};
 
 interface Question {
   watch: number;
@@ -29,9 +39,11 @@ interface ScanProcess {
   child: ChildProcess;
   questions: Map<number, Question>;
   told: Map<number, (what: 'due' | 'scan') => void>;
-  /** The watch that it works on. */
+  /** The watch that it worked on last. */
   at: number;
-  silent: NodeJS.Timeout | undefined;
+  heardAt: number;
+  /** Of each watch that has been asked something: it may be silent for so long. */
+  silent: Map<number, NodeJS.Timeout>;
 }
 
 export class FolderScanner {
@@ -39,6 +51,8 @@ export class FolderScanner {
   readonly #processes = new Map<string, ScanProcess>();
   /** Watches whose folders have not answered: each has a process of its own, so that it delays no other. */
   readonly #apart = new Set<number>();
+  /** Processes that were ended and still wait for their volume in the kernel: each has no successor until it is gone. */
+  readonly #ending = new Set<string>();
   #lastId = 0;
 
   constructor(silentMs = SILENT_MS) {
@@ -48,7 +62,9 @@ export class FolderScanner {
   /** `told`: files are at rest, or a scan would find something. */
   open(spec: ScanSpec, told: (what: 'due' | 'scan') => void): OpenFolders {
     const { watch } = spec;
-    const scanner = this.#process(this.#apart.has(watch) ? `watch ${watch}` : 'all');
+    const name = this.#apart.has(watch) ? `watch ${watch}` : ALL;
+    if (this.#ending.has(name)) return HANGING;
+    const scanner = this.#process(name);
     scanner.told.set(watch, told);
     this.#send(scanner, { open: spec });
     return {
@@ -56,33 +72,41 @@ export class FolderScanner {
       close: () => {
         if (!scanner.told.delete(watch)) return;
         this.#send(scanner, { close: watch });
-        if (scanner.told.size === 0) this.#end(scanner, new Error('The watch was closed.'));
+        if (scanner.told.size === 0) this.#end(scanner);
       },
     };
   }
 
   close(): void {
-    for (const scanner of [...this.#processes.values()]) this.#end(scanner, volumeHangs());
+    for (const scanner of [...this.#processes.values()]) this.#end(scanner);
   }
 
   #ask(scanner: ScanProcess, watch: number, call: ScanCall, args: unknown[]): Promise<unknown> {
-    if (this.#processes.get(scanner.name) !== scanner) return Promise.reject(volumeHangs());
+    if (this.#processes.get(scanner.name) !== scanner) return Promise.reject(this.#ended(watch));
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       scanner.questions.set(id, { watch, resolve, reject });
-      if (scanner.questions.size === 1) this.#listen(scanner);
+      if (!scanner.silent.has(watch)) this.#listen(scanner, watch);
       this.#send(scanner, { id, watch, call, args });
     });
   }
 
-  /** It has said something, or has been asked: from here on it may be silent for a time. */
-  #listen(scanner: ScanProcess): void {
-    clearTimeout(scanner.silent);
-    if (scanner.questions.size === 0) return;
-    scanner.silent = setTimeout(() => {
-      this.#apart.add(scanner.at);
-      this.#end(scanner, volumeHangs());
-    }, this.#silentMs).unref();
+  /** The watch has said something, or has been asked: from here on it may be silent for a time. */
+  #listen(scanner: ScanProcess, watch: number): void {
+    clearTimeout(scanner.silent.get(watch));
+    scanner.silent.delete(watch);
+    if (![...scanner.questions.values()].some((question) => question.watch === watch)) return;
+    const end = () => {
+      // While others are heard, the process works, and only this watch waits for its volume.
+      const isHeard = performance.now() - scanner.heardAt < this.#silentMs;
+      this.#apart.add(isHeard ? watch : scanner.at);
+      if (scanner.name !== ALL) {
+        this.#ending.add(scanner.name);
+        scanner.child.once('exit', () => this.#ending.delete(scanner.name));
+      }
+      this.#end(scanner);
+    };
+    scanner.silent.set(watch, setTimeout(end, this.#silentMs).unref());
   }
 
   #send(scanner: ScanProcess, message: ToScanner): void {
@@ -105,7 +129,8 @@ export class FolderScanner {
       questions,
       told: new Map(),
       at: 0,
-      silent: undefined,
+      heardAt: -Infinity,
+      silent: new Map(),
     };
     this.#processes.set(name, scanner);
     child.on('message', (message) => {
@@ -113,7 +138,7 @@ export class FolderScanner {
     });
     for (const event of ['error', 'exit'] as const) {
       child.on(event, () => {
-        this.#end(scanner, new Error('The process that scans folders has ended.'));
+        this.#end(scanner);
       });
     }
     // Last: a listener for messages makes the channel keep the process alive again.
@@ -123,23 +148,33 @@ export class FolderScanner {
   }
 
   #receive(scanner: ScanProcess, message: FromScanner): void {
-    if ('alive' in message) scanner.at = message.alive;
-    else if ('told' in message) scanner.told.get(message.watch)?.(message.told);
+    scanner.heardAt = performance.now();
+    if ('alive' in message) {
+      scanner.at = message.alive;
+      this.#listen(scanner, message.alive);
+    } else if ('told' in message) scanner.told.get(message.watch)?.(message.told);
     else {
       const question = scanner.questions.get(message.id);
+      if (question === undefined) return;
       scanner.questions.delete(message.id);
-      if ('value' in message) question?.resolve(message.value);
-      else question?.reject(new Error(message.failure));
+      this.#listen(scanner, question.watch);
+      if ('value' in message) question.resolve(message.value);
+      else question.reject(new Error(message.failure));
     }
-    this.#listen(scanner);
   }
 
-  #end(scanner: ScanProcess, reason: Error): void {
+  #end(scanner: ScanProcess): void {
     if (this.#processes.get(scanner.name) !== scanner) return;
     this.#processes.delete(scanner.name);
-    clearTimeout(scanner.silent);
+    for (const timer of scanner.silent.values()) clearTimeout(timer);
     scanner.child.kill('SIGKILL');
-    for (const { reject } of scanner.questions.values()) reject(reason);
+    for (const { watch, reject } of scanner.questions.values()) reject(this.#ended(watch));
     scanner.questions.clear();
+  }
+
+  /** Why a question of the watch has no answer. */
+  #ended(watch: number): Error {
+    if (this.#apart.has(watch)) return volumeHangs();
+    return new Error('The process that scans folders was started anew.');
   }
 }
