@@ -16,8 +16,10 @@ export function titleOf({ spec: { labels, metadata, typed } }: Titled): string {
   return labels.name ?? metadataTitle(metadata) ?? typedText(typed);
 }
 
-/** As many paths as are stored. */
-export function typedPaths(paths: readonly string[]): TypedPaths {
+/** As many paths as are stored. One that is all of an upload or an image folder says nothing: what lies there does. */
+export function typedPaths(given: readonly string[], images: readonly string[] = []): TypedPaths {
+  const isAll = given.length === 1 && given[0] === '.' && images.length > 0;
+  const paths = isAll ? [...new Set(images.map((path) => path.split('/', 1).join()))] : given;
   const stored = paths.slice(0, 1);
   let length = stored.join('').length;
   for (const path of paths.slice(1)) {

@@ -192,7 +192,7 @@ export function createReadSubmission(
     const spec = {
       ...settings,
       imagePaths: images,
-      typed: typedPaths(body.image_paths),
+      typed: typedPaths(body.image_paths, images),
       ...(body.upload ? { upload: body.upload } : {}),
       leftOut,
     };
