@@ -1,5 +1,7 @@
 /** Variables of a request, from the first middleware to its handler. */
 import type { Context } from 'hono';
+import type { ErrorCode } from '../api/errors.js';
+import type { TraceContext } from '../base/trace-context.js';
 
 interface RequestVariables {
   requestId: string;
@@ -9,6 +11,14 @@ interface RequestVariables {
   baseHeaders: Record<string, string>;
   /** Path template of the matched route. */
   route: string | undefined;
+  /** Of the caller; absent where it sent none. */
+  trace: TraceContext | null;
+  /** Of an answer that is a problem. */
+  errorCode: ErrorCode | undefined;
+  /** The model that the request names, or the default one. */
+  modelName: string | undefined;
+  /** The job that it is about. */
+  jobId: string | undefined;
 }
 
 /** Variables only: bindings differ between a listening server and `app.request()`. */

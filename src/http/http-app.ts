@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
+import { childOf, readTraceparent, traceparentOf } from '../base/trace-context.js';
 import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../settings/config.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
@@ -9,6 +10,7 @@ import { ownerOf } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import type { BrowserAccess, Page } from './access/browser-access.js';
+import { createRequestLog } from './request-log.js';
 import { methodsOf } from './route.js';
 import { DEEPSTACK_PATH } from './routes/deepstack.js';
 import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
@@ -50,7 +52,7 @@ export function createHttpApp(
   return app;
 }
 
-/** Id, headers, Host rule, authentication, preflight, metrics. */
+/** Id, headers, Host rule, authentication, preflight, metrics, log. */
 function envelope(
   deps: AppDeps,
   access: BrowserAccess,
@@ -63,15 +65,20 @@ function envelope(
     'cross-origin-resource-policy':
       deps.config.env === 'development' ? 'cross-origin' : 'same-origin',
   };
+  const log = createRequestLog(deps.config, deps.logger);
   const begin = (c: AppContext): void => {
     const given = c.req.header('x-request-id');
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
     c.set('requestId', requestId);
+    const caller = readTraceparent(c.req.header('traceparent'));
+    const trace = caller === null ? null : childOf(caller);
+    c.set('trace', trace);
     c.set('keyId', null);
     c.set('baseHeaders', {
       ...fixedHeaders,
       ...access.corsHeaders(c.req.path, c.req.header('origin')),
       'x-request-id': requestId,
+      ...(trace === null ? {} : { traceparent: traceparentOf(trace) }),
     });
   };
   const refuse = async (c: AppContext): Promise<Response | null> => {
@@ -106,12 +113,14 @@ function envelope(
     const refused = await refuse(c);
     if (refused === null) await next();
     else c.res = refused;
+    const ms = performance.now() - start;
     deps.metrics.observeRequest({
       method: c.req.method,
       route: c.get('route') ?? 'unmatched',
       status: c.res.status,
-      seconds: (performance.now() - start) / 1000,
+      seconds: ms / 1_000,
     });
+    log(c, ms);
   };
 }
 

@@ -1,7 +1,7 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { ReuseKeys } from './reuse-key.js';
-import type { Idempotency, Job, JobSpec, RetriedImages } from './job.js';
+import type { Idempotency, Job, JobOrigin, JobSpec, RetriedImages } from './job.js';
 import type { WatchedFile } from './watched.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
@@ -60,6 +60,7 @@ export interface NewRetry extends Submission {
   images: RetriedImages;
   /** Null finds any job, else those of this owner; the new job is the caller's. */
   keyId: string | null;
+  origin?: JobOrigin | undefined;
 }
 
 export interface Submitted {

@@ -7,8 +7,6 @@ import type { JobLabels } from '../api/job-labels.js';
 import { timeInName, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
 import {
-  jobNotFound,
-  withoutOutcome,
   type ClassCounts,
   type Idempotency,
   type ImageCounts,
@@ -20,10 +18,13 @@ import {
   type Job,
   type JobEvent,
   type JobFilter,
+  jobNotFound,
+  type JobOrigin,
   type JobSort,
   type JobSpec,
   type JobStatus,
   type RetriedImages,
+  withoutOutcome,
 } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
@@ -93,9 +94,12 @@ export class JobService {
     keyId: string | null,
     images: RetriedImages,
     idempotency?: Idempotency,
+    origin?: JobOrigin,
   ): Promise<Submitted> {
     const { store } = this.#parts;
-    return this.#take(idempotency, (how) => store.retry({ ...how, retryOf, keyId, images }));
+    return this.#take(idempotency, (how) =>
+      store.retry({ ...how, retryOf, keyId, images, origin }),
+    );
   }
 
   /** Submits files that a watch has found; the ledger of the watch has them as soon as the job is on disk. */

@@ -33,10 +33,19 @@ export interface JobSettings {
   keyId: string | null;
   labels: JobLabels;
   typed: TypedPaths;
+  /** Absent in jobs of watches, of the socket and of earlier versions. */
+  origin?: JobOrigin | undefined;
   /** The upload beneath which its paths are; absent: they are beneath the image roots. */
   upload?: string;
   /** Files beside its images that it does not have; absent in jobs of earlier versions. */
   leftOut?: LeftOut;
+}
+
+/** The request that submitted the job. */
+export interface JobOrigin {
+  requestId: string;
+  /** W3C Trace Context: of the service's span in the trace of the caller. */
+  traceparent?: string;
 }
 
 /** The paths of a submission as they were typed, before folders and globs are expanded. */
@@ -48,7 +57,7 @@ export interface TypedPaths {
 }
 
 /** What does not depend on the images. */
-export type SharedSettings = Omit<JobSettings, 'typed' | 'upload' | 'leftOut'>;
+export type SharedSettings = Omit<JobSettings, 'typed' | 'upload' | 'leftOut' | 'origin'>;
 
 export interface JobSpec extends JobSettings {
   /** Folders and globs expanded. */

@@ -19,6 +19,7 @@ import { WebhookWorker } from '../webhooks/webhook-worker.js';
 import { Watches } from '../watches/watches.js';
 import { composeApp } from './compose-app.js';
 import { pruneDrawnCopies } from './drawn-copies.js';
+import { logEndedJobs } from './log-ended-jobs.js';
 import { feedMetrics } from './feed-metrics.js';
 import type { Logger } from './logger.js';
 import { Metrics } from './metrics.js';
@@ -106,6 +107,7 @@ export async function startService(
   const draining = () => stopping.aborted;
   const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
   feedMetrics(metrics, { cluster, jobs, watches, draining, drawnBytes: () => copies.bytes() });
+  logEndedJobs(jobs.service, logger);
   releases.add('metrics', () => {
     metrics.close();
   });
@@ -164,7 +166,7 @@ function startResultWebhooks(
       });
       if (job === null) return null;
       const json = await webhookRecord(job, jobs.service.imagePages(jobId), hide);
-      return { status: job.status, json };
+      return { status: job.status, json, origin: job.spec.origin };
     },
   });
 }

@@ -281,6 +281,15 @@ export const settings = {
     .default('info')
     .describe('minimum log level')
     .register(uses, { shown: true, for: ['processes'] }),
+  requestLog: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe(
+      'share of the requests that is logged at level info, one line each; those that fail are logged always',
+    )
+    .register(uses, { shown: true }),
   maxBodyBytes: limit(8 * 1024 * 1024)
     .describe('maximum size of a JSON request body in bytes')
     .register(uses, { shown: true }),

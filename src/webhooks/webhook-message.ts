@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { webhookEvent } from '../api/events.js';
 import { withMember } from '../base/json-text.js';
 import { ConfigError, environmentName } from '../settings/config.js';
+import type { JobOrigin } from '../jobs/job.js';
 import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
 
 export interface WebhookMessage {
@@ -15,6 +16,8 @@ export interface EndedRecord {
   status: string;
   /** The result record as the interface shows it, as JSON text. */
   json: string;
+  /** The request that submitted it; absent where none did. */
+  origin?: JobOrigin | undefined;
 }
 
 /** One `v1,...` signature per secret, so that a receiver can change over from one to the next. */
@@ -35,7 +38,7 @@ export function createSigner(secrets: string): Signer {
 /** The body is the same at every attempt of a delivery; time stamp and signature are those of `sentAt`. */
 export function composeMessage(
   delivery: WebhookDelivery,
-  { status, json }: EndedRecord,
+  { status, json, origin }: EndedRecord,
   sentAt: Date,
   sign: Signer,
 ): WebhookMessage {
@@ -53,6 +56,8 @@ export function composeMessage(
       // The body of the answer is not read.
       'accept-encoding': 'identity',
       'user-agent': 'lattice-core',
+      ...(origin === undefined ? {} : { 'x-request-id': origin.requestId }),
+      ...(origin?.traceparent === undefined ? {} : { traceparent: origin.traceparent }),
       'webhook-id': delivery.deliveryId,
       'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
       ...(signature === null ? {} : { 'webhook-signature': signature }),

@@ -16,6 +16,7 @@ export interface Harness extends ComposedApp {
   detector: ScriptedDetector;
   deps: AppDeps;
   observed: HttpObservation[];
+  /** Warnings and errors. */
   logged: { fields: object; message: string }[];
   state: { draining: boolean; streamClients: number };
 }
@@ -41,6 +42,7 @@ export function compose(
   const observed: HttpObservation[] = [];
   const logged: Harness['logged'] = [];
   const state = { draining: false, streamClients: 0 };
+  const ignore = () => undefined;
   const log = (fields: object, message: string): void => {
     logged.push({ fields, message });
   };
@@ -69,7 +71,7 @@ export function compose(
         state.streamClients = count;
       },
     },
-    logger: { debug: log, info: log, warn: log, error: log },
+    logger: { debug: ignore, info: ignore, warn: log, error: log },
     apiKeys: null,
     draining: () => state.draining,
     readAnnotated: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),

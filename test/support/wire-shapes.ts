@@ -58,6 +58,7 @@ export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
   total_count: number,
   class_counts: expect.any(Object) as unknown,
   retry_of: null,
+  request_id: null,
   name: null,
   tags: [],
   notes: null,

@@ -42,6 +42,7 @@ export function hideInProblem(problem: Problem, hide: HideFolders): Problem {
 /** Answers with any thrown value. 429 and 503 always have `Retry-After`. */
 export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders): Response {
   const error = toLatticeError(thrown);
+  c.set('errorCode', error.code);
   const headers: Record<string, string> = {
     'content-type': PROBLEM_TYPE,
     'cache-control': 'no-store',
@@ -59,7 +60,7 @@ export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders):
 export function logDefect(c: AppContext, error: LatticeError, logger: Logger): void {
   const { status, code } = error;
   if (status < 500 || status === 503) return;
-  const defect = { err: error.cause ?? error, request_id: c.get('requestId') };
   const route = `${c.req.method} ${c.get('route') ?? 'unmatched'}`;
-  logger.error({ ...(status === 504 ? {} : defect), code }, `${route} failed`);
+  const defect = status === 504 ? {} : { err: error.cause ?? error };
+  logger.error({ ...defect, code, request_id: c.get('requestId') }, `${route} failed`);
 }

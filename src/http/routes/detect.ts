@@ -163,7 +163,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
   const { uploads } = deps;
   const draw = boundedDrawing(deps);
   const answer = async (c: AppContext, body: DetectRequestBody, image?: Buffer) => {
-    const { options: asked, deadlineMs } = await readDetectOptions(body, deps);
+    const { options: asked, deadlineMs } = await readDetectOptions(c, body, deps);
     const path = body.image_path;
     // The name that a form gives a picture is no path.
     const { options, used } = deps.jobs.views.resolve(
@@ -285,6 +285,7 @@ function serverTiming(timings: Timings, totalMs: number): string {
 
 /** Rejects with `validation_failed` or the model's own error. */
 async function readDetectOptions(
+  c: AppContext,
   fields: DetectFields,
   { config, catalogue }: RouteParts,
 ): Promise<{ options: DetectOptions; deadlineMs: number }> {
@@ -294,6 +295,7 @@ async function readDetectOptions(
     throw validationFailed([{ detail, pointer: '#/deadline_ms' }]);
   }
   const modelName = fields.model_name ?? defaultModelName(config);
+  c.set('modelName', modelName);
   await refuseUnknownClasses(fields, modelName, catalogue);
   refuseRegionsAndView(fields);
   const options = {

@@ -216,7 +216,10 @@ describe('failures of the detector', () => {
     app.detector.answer = () => Promise.reject(new LatticeError('deadline_exceeded', 'Late.'));
     expect(await post(app, PATH, image)).toMatchObject({ status: 504 });
     expect(app.logged).toEqual([
-      { fields: { code: 'deadline_exceeded' }, message: `POST ${PATH} failed` },
+      {
+        fields: { code: 'deadline_exceeded', request_id: expect.any(String) },
+        message: `POST ${PATH} failed`,
+      },
     ]);
   });
 

@@ -29,6 +29,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   expires_at: null,
   reused_images: 0,
   retry_of: null,
+  request_id: null,
   upload: null,
   watch: null,
   error: null,

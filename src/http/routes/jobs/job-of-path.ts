@@ -17,6 +17,7 @@ export const JOB_ID = /^[\w.:-]{1,128}$/;
 export function jobId(c: AppContext): string {
   const id = c.req.param('job_id') ?? '';
   if (!JOB_ID.test(id)) throw new LatticeError('job_not_found', 'No job has this id.');
+  c.set('jobId', id);
   return id;
 }
 

@@ -138,6 +138,11 @@ const statusView = snakeCase(
     retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
+    requestId: z.string().nullable().openapi({
+      description:
+        'X-Request-Id of the request that submitted it, in the log and in its webhook too. Null for jobs of watches and of the socket',
+      example: null,
+    }),
     ...recordLabels,
     kept: z.boolean().openapi({ description: 'It is not removed with the retention time' }),
     expiresAt: timestampSchema.nullable().openapi({
@@ -182,6 +187,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     class_counts: { car: 3 },
     reused_images: 0,
     retry_of: null,
+    request_id: null,
     name: null,
     tags: ['gate'],
     notes: null,
@@ -360,6 +366,7 @@ function viewStatus(
     classCounts: boxes,
     kept: labels.keep !== false,
     expiresAt: expiryOf(job, ttlS),
+    requestId: job.spec.origin?.requestId ?? null,
     upload: job.spec.upload ?? null,
     error: job.error && hideInProblem(job.error, hide),
     webhooks,

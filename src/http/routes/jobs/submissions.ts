@@ -9,6 +9,8 @@ import {
   type RetriedImages,
 } from '../../../jobs/job.js';
 import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
+import { traceparentOf } from '../../../base/trace-context.js';
+import type { JobOrigin } from '../../../jobs/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { readJsonText } from '../../request/json-body.js';
@@ -129,7 +131,8 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
       const submission = await submitOnce(c, jobs, once, async () => {
         const read = await readSubmission(value, metadata, c.get('keyId'));
         leftOut = read.leftOut;
-        return jobs.submit(read.spec, once);
+        c.set('modelName', read.spec.options.modelName);
+        return jobs.submit({ ...read.spec, origin: originOf(c) }, once);
       });
       return replyAccepted(c, submission, leftOut);
     },
@@ -168,11 +171,18 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         if (job.completedAt === null) throw notFinished(job);
         await catalogue.check(job.spec.options.modelName);
         jobs.views.refuseUnknown(job.spec.options.view, c.get('keyId'));
-        return jobs.retry(retryOf, c.get('keyId'), images, once);
+        return jobs.retry(retryOf, c.get('keyId'), images, once, originOf(c));
       });
       return replyAccepted(c, submission, {}, { retry_of: retryOf });
     },
   );
+}
+
+/** By it the job is found in the logs and the traces of its caller. */
+function originOf(c: AppContext): JobOrigin {
+  const trace = c.get('trace');
+  const requestId = c.get('requestId');
+  return trace === null ? { requestId } : { requestId, traceparent: traceparentOf(trace) };
 }
 
 interface Submission {
@@ -207,6 +217,7 @@ function replyAccepted(
   leftOut: LeftOut,
   more: Record<string, string> = {},
 ): Response {
+  c.set('jobId', job.jobId);
   const body: JobAcceptedBody = {
     job_id: job.jobId,
     status: job.status,

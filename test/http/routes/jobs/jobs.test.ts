@@ -34,6 +34,7 @@ describe('status', () => {
       class_counts: {},
       reused_images: 0,
       retry_of: null,
+      request_id: expect.any(String),
       name: null,
       tags: [],
       notes: null,

@@ -33,6 +33,7 @@ describe('values at the edge', () => {
     expect(status).toBe(202);
   });
 
+  const SAME_REQUEST = { 'x-request-id': 'one' };
   test('null for an optional field means not given', async () => {
     const app = compose();
     const optional = [
@@ -41,8 +42,8 @@ describe('values at the edge', () => {
     ];
     const nulls = Object.fromEntries(optional.map((field) => [field, null]));
     const [plain, withNulls] = [
-      await post(app, PATH, cars),
-      await post(app, PATH, { ...cars, ...nulls }),
+      await post(app, PATH, cars, SAME_REQUEST),
+      await post(app, PATH, { ...cars, ...nulls }, SAME_REQUEST),
     ];
     expect(withNulls.status).toBe(202);
     const specOf = ({ body }: Answer) => app.jobs.specOf(body.job_id as string);

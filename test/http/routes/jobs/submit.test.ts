@@ -48,6 +48,7 @@ test('the smallest submission is accepted with its defaults', async () => {
     labels: NO_LABELS,
     typed: { paths: ['a.jpg'], count: 1 },
     leftOut: {},
+    origin: { requestId: headers.get('x-request-id') },
   });
 });
 
