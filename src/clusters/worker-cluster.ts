@@ -29,6 +29,7 @@ export async function openWorkerCluster(
   const executor = new Executor({
     whyNoWorker: () => supply.whyNoWorker(),
     files,
+    modelDigests: files.modelDigests,
     syncQueue: config.syncQueue,
   });
   const gate = new WorkerGate({

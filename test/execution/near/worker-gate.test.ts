@@ -77,6 +77,7 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
       hangingFolders: 0,
       suggestedWindow: 2,
     },
+    modelDigests: {},
     fault: null,
   },
   ...more,
