@@ -150,6 +150,15 @@ describe('admission of workers', () => {
     const wrong = new HandWorker({ headers: { authorization: 'Bearer wrong' } });
     await wrong.closing();
     expect(wrong.frames).toEqual([]);
+    await new HandWorker().closing();
+    const reason =
+      'A worker at 127.0.0.1 was refused, because it has no worker token: ' +
+      'the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines.';
+    expect(rig.gate.refusal).toBe(reason);
+    // Workers dial again every 10 s: one line stands for all of them.
+    expect(rig.logged.map(({ message }) => message)).toEqual([
+      reason.replace('no worker token', 'another worker token than the service'),
+    ]);
     await startWorker(rig, new ScriptedDetector(), { token: 'the-token' }).then((link) =>
       link.stop(0),
     );
