@@ -99,6 +99,10 @@ export function clusterRoutes(
                 'Version of the Python that the cluster runs on, when known; a client in Python needs the same minor',
               example: '3.11.7',
             }),
+            'x-lattice-cluster-namespace': z.string().optional().openapi({
+              description: 'Ray namespace of the workers',
+              example: 'lattice',
+            }),
           }),
         },
       },
@@ -109,7 +113,7 @@ export function clusterRoutes(
         const status = await cluster.status();
         const body = view(status, detector.stats(), workers(), modelDigests());
         body.workers.push(...leftOutWorkers().map(viewLeftOut));
-        return replyJson(c, 200, body, pythonHeader(status));
+        return replyJson(c, 200, body, rayHeaders(status));
       } catch (thrown) {
         if (thrown instanceof LatticeError) throw thrown;
         logger.warn({ err: thrown }, 'cluster status failed');
@@ -121,9 +125,12 @@ export function clusterRoutes(
   );
 }
 
-/** A header, so that the body keeps the fields of the interface. */
-function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string> {
-  return typeof pythonVersion === 'string' ? { 'x-lattice-cluster-python': pythonVersion } : {};
+/** Headers, so that the body keeps the fields of the interface. */
+function rayHeaders({ pythonVersion, namespace }: ClusterSnapshot): Record<string, string> {
+  return {
+    ...(typeof pythonVersion === 'string' && { 'x-lattice-cluster-python': pythonVersion }),
+    ...(namespace !== undefined && { 'x-lattice-cluster-namespace': namespace }),
+  };
 }
 
 function view(
