@@ -53,7 +53,8 @@ async function runWorker(config: Config): Promise<void> {
   });
   const releases = new Releases(stopLogger, drainMs);
   releases.add('detector', () => detector.close());
-  const digests = await ModelDigests.open(await ModelFolder.open(config));
+  const digests = new ModelDigests(await ModelFolder.open(config));
+  await digests.ready();
   const link = new ServiceLink({
     serviceUrl: config.serviceUrl,
     token,

@@ -26,9 +26,10 @@ export function withSameModel<L extends Load>(
   if (counts.size === 0) return loads;
   const [most] = [...counts].sort(([, one], [, other]) => other - one);
   const chosen = wanted !== undefined && counts.has(wanted) ? wanted : most?.[0];
-  return loads.filter(
+  const same = loads.filter(
     ({ worker }) => worker.modelDigests === undefined || worker.modelDigests[modelName] === chosen,
   );
+  return same.length === loads.length ? loads : same;
 }
 
 /** A sentence per model of the service that the worker lacks or has in another file. */

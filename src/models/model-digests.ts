@@ -20,15 +20,15 @@ export class ModelDigests {
   #looking: Promise<void> | null = null;
   #lookedAt = -Infinity;
 
-  private constructor(folder: Pick<ModelFolder, 'list'>) {
+  /** Begins to read the files. */
+  constructor(folder: Pick<ModelFolder, 'list'>) {
     this.#folder = folder;
+    void this.#look();
   }
 
-  /** Resolves when all files have been read, or after 20 s: a volume may hang. Never rejects. */
-  static async open(folder: Pick<ModelFolder, 'list'>): Promise<ModelDigests> {
-    const digests = new ModelDigests(folder);
-    await inTime(digests.#look(), FIRST_LOOK_WITHIN_MS, undefined);
-    return digests;
+  /** Resolves when the files have been read once, or after 20 s: a volume may hang. Never rejects. */
+  async ready(): Promise<void> {
+    await inTime(this.#looking ?? Promise.resolve(), FIRST_LOOK_WITHIN_MS, undefined);
   }
 
   /** Model name -> digest, as results name it. A change of a file shows after a few seconds. */

@@ -37,7 +37,7 @@ export async function openFileAccess(config: Config): Promise<FileAccess> {
     admit: () => Promise.resolve(),
     memoryBudget: 0,
   });
-  const digests = await ModelDigests.open(folder);
+  const digests = new ModelDigests(folder);
   return {
     modelDigests: () => digests.current(),
     models: () => registry.describeAll(),

@@ -47,6 +47,8 @@ const GRACE_MS = 30_000;
 /** The gate. */
 interface Owner {
   hello(worker: RemoteWorker): void;
+  /** `why` is a sentence. */
+  refused(why: string): void;
   gone(): void;
 }
 
@@ -153,6 +155,7 @@ export class WorkerConnection {
   #refuseBuild({ workerId, nodeId, host, build }: Greeting): void {
     const found = `the service is version ${this.#parts.build}, the worker ${build}`;
     this.#parts.logger.error({ workerId, nodeId, host }, `a worker was refused: ${found}`);
+    this.#owner.refused(`Worker ${workerId} on ${host} was refused: ${found}.`);
     // The reason of a close has 123 bytes at most.
     this.end(CLOSE.otherBuild, `Other version: ${found}.`.slice(0, 120));
   }

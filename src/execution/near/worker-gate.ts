@@ -63,6 +63,9 @@ export class WorkerGate {
       hello: (worker) => {
         this.#replace(worker, connection);
       },
+      refused: (why) => {
+        this.#refusal = { text: why, at: performance.now() };
+      },
       gone: () => this.#connections.delete(connection),
     });
     if (this.#closed) socket.close(CLOSE.stopping, 'The service is stopping.');

@@ -188,6 +188,9 @@ describe('admission of workers', () => {
       });
     }
     expect(rig.detector.workers()).toEqual([]);
+    expect(rig.gate.refusal).toBe(
+      `Worker worker-0 on host-a was refused: the service is version ${BUILD}, the worker unknown.`,
+    );
     expect(
       rig.logged.filter(({ message }) => message.includes('a worker was refused')),
     ).toMatchObject([
