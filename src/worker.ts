@@ -12,6 +12,8 @@ import { hostname } from 'node:os';
 import { ServiceLink } from './execution/far/service-link.js';
 import { ConfigError, loadConfig, type Config } from './settings/config.js';
 import { openDetector } from './execution/here/open-detector.js';
+import { ModelDigests } from './models/model-digests.js';
+import { ModelFolder } from './models/model-folder.js';
 import { ImageLister } from './files/listing/image-lister.js';
 import { createLogger, standardOutput } from './service/logger.js';
 import { packageVersion } from './base/package.js';
@@ -51,6 +53,8 @@ async function runWorker(config: Config): Promise<void> {
   });
   const releases = new Releases(stopLogger, drainMs);
   releases.add('detector', () => detector.close());
+  const digests = new ModelDigests(await ModelFolder.open(config));
+  await digests.ready();
   const link = new ServiceLink({
     serviceUrl: config.serviceUrl,
     token,
@@ -59,6 +63,7 @@ async function runWorker(config: Config): Promise<void> {
     nodeId,
     roots: () => Promise.all(config.imageRoots.map(checkRoot)),
     detector,
+    modelDigests: () => digests.current(),
     maxImageBytes: config.maxFileBytes,
     logger,
   });

@@ -13,6 +13,7 @@ await new ServiceLink({
   nodeId: 'here',
   roots: () => Promise.resolve([]),
   detector,
+  modelDigests: () => ({}),
   maxImageBytes: 64 * 1024 * 1024,
   logger: { debug: log, info: log, warn: log, error: log },
 }).serve();

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ray
 
-from lattice_ray.pool import ANSWER_S, Pool, View
+from lattice_ray.pool import ANSWER_S, SETTLED_S, Pool, View
 from lattice_ray.settings import Settings, UsageError, plan
 
 WORKER = Path(__file__).resolve().parents[2] / "dist" / "worker.js"
@@ -31,8 +31,13 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     up.add_argument("--command", default=f"node {shlex.quote(str(WORKER))}")
     up.add_argument("--env", action="append", default=[], metavar="KEY=VALUE")
     up.add_argument("--gpus-per-worker", type=float, help="1 if there are GPUs; 0 for CPUs only")
-    up.add_argument("--cpus-per-worker", type=float, help="default: a node's CPUs minus one, divided")
+    up.add_argument(
+        "--cpus-per-worker", type=float, help="default: a node's CPUs minus one, divided"
+    )
     up.add_argument("--restart", action="store_true", help="replace every worker, one by one")
+    up.add_argument(
+        "--take-over", action="store_true", help="replace workers that belong to another service"
+    )
     down = verbs.add_parser("down", help="drain the workers and remove them")
     for verb in (up, down):
         verb.add_argument("--grace", type=float, default=30.0, help="seconds a drain may take")
@@ -70,9 +75,9 @@ def up(options: argparse.Namespace, pool: Pool) -> int:
         env=child_variables(options.env),
     )
     auto = options.workers == "auto"
-    living = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    living = [node for node in ray.nodes() if node["Alive"]]
     wanted = plan(
-        living,
+        [node["Resources"] for node in living],
         None if auto else int(options.workers),
         options.gpus_per_worker,
         options.cpus_per_worker,
@@ -81,6 +86,12 @@ def up(options: argparse.Namespace, pool: Pool) -> int:
         wanted,
         settings,
         options.cpus_per_worker,
+        hosts=[
+            node["NodeID"]
+            for node in living
+            if node["Resources"].get("CPU", 0) >= max(1.0, wanted.share.cpus)
+        ],
+        take_over=options.take_over,
         shrink=not auto,
         restart=options.restart,
         grace_s=options.grace,
@@ -159,7 +170,8 @@ def print_table(views: list[View]) -> None:
         ]
         shown = ["-" if cell in (None, "") else cell for cell in cells]
         print(row(view["worker"], view["state"], *shown))
-        if view["state"] != "running":
+        dies = view["restarts"] and (view.get("life_s") or 0) < SETTLED_S
+        if view["state"] != "running" or dies:
             for line in view["stderr"][-5:]:
                 print(f"    {line}")
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import ray
 from ray import cloudpickle
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 import lattice_ray
-from lattice_ray.settings import Plan, Settings, Share, UsageError, digest
+from lattice_ray.settings import Plan, Settings, Share, UsageError, digest, moves, owner_refusal
 from lattice_ray.worker import Worker
 
 View = dict[str, Any]
@@ -19,7 +20,10 @@ cloudpickle.register_pickle_by_value(lattice_ray)
 
 NAME = re.compile(r"worker-(\d+)")
 WELL = ("running",)
-ILL = ("crashloop", "failed")
+#: `backoff` only after the time for a start: the child dies at its start.
+ILL = ("crashloop", "failed", "backoff")
+#: They start no more by themselves.
+GIVEN_UP = ("crashloop", "failed")
 #: A new worker that has lived this long has started well.
 SETTLED_S = 3.0
 POLL_S = 0.1
@@ -52,6 +56,8 @@ class Pool:
         settings: Settings,
         cpus_asked: float | None,
         *,
+        hosts: Sequence[str],
+        take_over: bool,
         shrink: bool,
         restart: bool,
         grace_s: float,
@@ -59,11 +65,20 @@ class Pool:
     ) -> bool:
         """Creates missing workers, replaces changed ones one after the other, removes surplus ones (if `shrink`).
 
+        It also replaces workers that were given up, and moves workers without a GPU to idle `hosts` (node ids).
+        Raises UsageError when workers belong to another service, unless `take_over`.
         Returns False when a worker does not start; the workers not yet replaced then stay unchanged.
         """
         wanted = digest(settings, plan.share.gpus, cpus_asked)
         present = {str(view["worker"]): view for view in self.views(ANSWER_S)}
+        refusal = None if take_over else owner_refusal(present.values(), settings.service)
+        if refusal is not None:
+            raise UsageError(refusal)
         names = [f"worker-{index}" for index in range(plan.count)]
+        placed = {
+            name: str(view["node"]) for name, view in present.items() if view["state"] in WELL
+        }
+        moved = moves(placed, hosts, plan.count) if plan.share.gpus == 0 else {}
         surplus = [view for name, view in present.items() if name not in names]
         if shrink and surplus:
             self.take_down(surplus, grace_s)
@@ -80,7 +95,12 @@ class Pool:
             for name in names
             if name in present
             and name not in waiting
-            and (restart or present[name].get("digest") != wanted)
+            and (
+                restart
+                or name in moved
+                or present[name]["state"] in GIVEN_UP
+                or present[name].get("digest") != wanted
+            )
         ]
         # Workers that do not run come first: a bad setting then shows before a running worker is replaced.
         stale.sort(key=lambda each: present[each]["state"] in WELL)
@@ -88,13 +108,15 @@ class Pool:
         for group in (stale[start : start + step] for start in range(0, len(stale), step)):
             self.take_down([present[name] for name in group], grace_s)
             for name in group:
-                create(name, wanted, settings, plan.share)
+                create(name, wanted, settings, plan.share, moved.get(name))
             for name, state in self._settled(group, patience_s).items():
                 self._report(f"{name}: replaced, {state}")
                 if state in ILL or (state not in WELL and present[name]["state"] in WELL):
                     self._report("The other workers stay unchanged: a new one does not run.")
                     return False
-        return not any(state in ILL for state in self._settled(fresh, patience_s).values())
+        dying = [name for name in names if present.get(name, {}).get("state") == "backoff"]
+        open_names = [*fresh, *(name for name in dying if name not in stale)]
+        return not any(state in ILL for state in self._settled(open_names, patience_s).values())
 
     def take_down(self, workers: Sequence[View], grace_s: float) -> None:
         """Drains the workers in parallel and removes them. Raises UsageError when Ray keeps one.
@@ -136,23 +158,32 @@ class Pool:
         return handles
 
     def _settled(self, names: Sequence[str], patience_s: float) -> dict[str, str]:
-        """State of each worker once it has run for `SETTLED_S` or has failed, else its state after `patience_s`."""
+        """State of each worker once it has run for `SETTLED_S` or has failed, else its state after `patience_s`.
+
+        `backoff` if it died before and has not run for that long since.
+        """
         deadline = time.monotonic() + patience_s
         states: dict[str, str] = {}
         while open_names := [name for name in names if name not in states]:
             late = time.monotonic() > deadline
             for view in self.views(1.0, open_names):
                 ran = view["state"] in WELL and (view.get("life_s") or 0) >= SETTLED_S
-                if ran or late or view["state"] in ILL:
-                    states[view["worker"]] = view["state"]
+                dies = not ran and bool(view["restarts"])
+                if ran or late or view["state"] in GIVEN_UP:
+                    states[view["worker"]] = "backoff" if late and dies else view["state"]
             if late:
                 return {name: states.get(name, "failed") for name in names}
             time.sleep(POLL_S)
         return states
 
 
-def create(name: str, wanted: str, settings: Settings, share: Share) -> None:
-    """Creates the actor; does not wait until Ray places it."""
+def create(
+    name: str, wanted: str, settings: Settings, share: Share, node: str | None = None
+) -> None:
+    """Creates the actor, on `node` if that has room; does not wait until Ray places it."""
+    strategy: Any = "SPREAD"
+    if node is not None:
+        strategy = NodeAffinitySchedulingStrategy(node, soft=True)
     options = {
         "name": name,
         "lifetime": "detached",
@@ -160,7 +191,7 @@ def create(name: str, wanted: str, settings: Settings, share: Share) -> None:
         "max_restarts": -1,
         "max_task_retries": 0,
         "max_concurrency": 4,
-        "scheduling_strategy": "SPREAD",
+        "scheduling_strategy": strategy,
         "num_gpus": share.gpus,
         "num_cpus": share.cpus,
         "runtime_env": {"env_vars": {"RAY_worker_niceness": "0"}},

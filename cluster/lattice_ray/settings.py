@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from lattice_ray import __version__
@@ -67,6 +67,28 @@ def plan(
         spare = [(node["CPU"] - 1) // here for node, here in zip(hosts, places, strict=True)]
         cpus = max(1.0, min(spare, default=1.0))
     return Plan(count, Share(gpus, cpus))
+
+
+def owner_refusal(views: Iterable[Mapping[str, object]], service: str) -> str | None:
+    """A sentence when some workers connect to another service; None when all are those of `service`."""
+    others = {view.get("service") for view in views} - {None, service}
+    if not others:
+        return None
+    return (
+        f"The workers of this namespace belong to the service at {min(map(str, others))}: set LATTICE_RAY_NAMESPACE "
+        "(--namespace) to another name, or take them over with `up --take-over`."
+    )
+
+
+def moves(placed: Mapping[str, str], hosts: Sequence[str], count: int) -> dict[str, str]:
+    """Worker -> idle host, for workers of which a node has more than its share. `placed`: worker -> its node."""
+    share = -(-count // max(1, len(hosts)))
+    by_node: dict[str, list[str]] = {}
+    for worker, node in placed.items():
+        by_node.setdefault(node, []).append(worker)
+    idle = [host for host in hosts if host not in by_node]
+    surplus = [worker for workers in by_node.values() for worker in workers[share:]]
+    return dict(zip(surplus, idle, strict=False))
 
 
 def child_environment(

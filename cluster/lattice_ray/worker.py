@@ -49,6 +49,7 @@ class Worker:
             "actor_pid": os.getpid(),
             "gpus": ray.get_gpu_ids(),
             "digest": self._digest,
+            "service": self._settings.service,
         }
 
     def drain(self, grace_s: float) -> None:

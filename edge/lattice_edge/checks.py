@@ -9,6 +9,7 @@ from typing import Literal
 
 from .cluster_probe import ask_dashboard, probe_client_port
 from .faults import SetupError
+from .ray_token import authorization
 from .service_probe import ServiceCluster, probe_cluster, probe_health
 from .settings import Settings, cluster_address, service_address
 from .versions import Versions, local_versions, mismatch
@@ -51,6 +52,8 @@ class Examination:
         yield port
         if port.state != "fault":
             yield _timed("versions", self._check_versions)
+        if self._of_service is not None and self._of_service.namespace is not None:
+            yield _timed("namespace", self._check_namespace)
 
     def _check_health(self) -> tuple[State, str]:
         address = service_address(self._settings)
@@ -71,13 +74,15 @@ class Examination:
 
     def _check_client_port(self) -> tuple[State, str]:
         address = cluster_address(self._settings)
-        probe_client_port(address)
+        probe_client_port(address, authorization(self._settings))
         return "ok", f"A Ray client port answers at {address}."
 
     def _check_versions(self) -> tuple[State, str]:
         local = local_versions()
         told = None if self._of_service is None else self._of_service.versions
-        cluster = told or ask_dashboard(cluster_address(self._settings))
+        cluster = told or ask_dashboard(
+            cluster_address(self._settings), authorization(self._settings)
+        )
         self.versions = cluster
         wrong = mismatch(local, cluster or Versions(None, None))
         if wrong is not None:
@@ -88,6 +93,16 @@ class Examination:
                 "see `ray --version` on its head node if joining fails."
             )
         return "ok", f"The cluster runs {cluster}, this notebook has {local}."
+
+    def _check_namespace(self) -> tuple[State, str]:
+        here = self._settings.namespace
+        there = None if self._of_service is None else self._of_service.namespace
+        if there == here:
+            return "ok", f"The service's workers are in the namespace {here}."
+        raise SetupError(
+            f"The service's workers are in the namespace {there} and LATTICE_RAY_NAMESPACE is {here}: "
+            f"set it to {there}."
+        )
 
 
 def _timed(name: str, check: Callable[[], tuple[State, str]]) -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 
 import httpx
 
@@ -21,7 +22,7 @@ SECONDS = 2.5
 _DASHBOARD_SECONDS = 1.0
 
 _HEARD: dict[Speech, str] = {
-    "grpc": "it does not know Ray's client (another port of the cluster, or it wants a token: RAY_AUTH_TOKEN)",
+    "grpc": "it does not know Ray's client (another port of the cluster)",
     "http1": "a web server answers there",
     "tls": "it speaks TLS and Ray was not told so (RAY_USE_TLS=1 with RAY_TLS_CA_CERT)",
     "silent": f"it accepts the connection and then says nothing for {SECONDS:g} s",
@@ -30,10 +31,13 @@ _HEARD: dict[Speech, str] = {
 }
 
 
-def probe_client_port(address: Address) -> None:
-    """Returns when Ray's client server answers at the port; raises `SetupError` otherwise."""
+def probe_client_port(address: Address, headers: Mapping[str, str]) -> None:
+    """Returns when Ray's client server answers at the port; raises `SetupError` otherwise.
+
+    `headers` carry the cluster's token.
+    """
     try:
-        speech = within(SECONDS, lambda: speech_of(address, SECONDS * 0.9))
+        speech = within(SECONDS, lambda: speech_of(address, SECONDS * 0.9, headers))
     except OSError as error:
         reason = why_no_answer(error, f"{address.host}:{address.port}")
         start = f"start it with `ray start --head --ray-client-server-port={CLIENT_PORT}`, or "
@@ -42,6 +46,11 @@ def probe_client_port(address: Address) -> None:
             f"The Ray cluster at {address} cannot be reached, because {reason}: "
             f"{start}set LATTICE_RAY_ADDRESS to the address of its head node."
         ) from None
+    if speech == "locked":
+        what = "does not accept the token of this notebook" if headers else "needs a token"
+        raise SetupError(
+            f"The Ray cluster at {address} {what}: set LATTICE_RAY_TOKEN_FILE to a file with the cluster's token."
+        )
     if speech != "ray":
         raise SetupError(
             f"{address} is not the client port of a Ray cluster, because {_HEARD[speech]}: "
@@ -50,11 +59,11 @@ def probe_client_port(address: Address) -> None:
         )
 
 
-def ask_dashboard(address: Address) -> Versions | None:
+def ask_dashboard(address: Address, headers: Mapping[str, str]) -> Versions | None:
     """The cluster's Ray version from its dashboard (its Python is not told there); None when it does not answer."""
     dashboard = Address("http", address.host, DASHBOARD_PORT)
     try:
-        document = document_of(ask(dashboard, "/api/version", _DASHBOARD_SECONDS))
+        document = document_of(ask(dashboard, "/api/version", _DASHBOARD_SECONDS, dict(headers)))
     except (httpx.HTTPError, TimeoutError):
         return None
     version = document.get("ray_version") if isinstance(document, dict) else None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import ssl
 import struct
+from collections.abc import Mapping
 from typing import Literal
 
 from .settings import Address
 
-#: `ray` is Ray's client server, `grpc` any other gRPC server or one that wants a token first.
-Speech = Literal["ray", "grpc", "http1", "tls", "silent", "closed", "other"]
+#: `ray` is Ray's client server, `locked` one that wants another token, `grpc` any other gRPC server.
+Speech = Literal["ray", "locked", "grpc", "http1", "tls", "silent", "closed", "other"]
 
 # HTTP/2, RFC 9113: frame types, and the flag that ends a stream.
 _DATA, _HEADERS, _RESET, _SETTINGS, _GOAWAY = 0, 1, 3, 4, 7
@@ -22,10 +24,15 @@ _MOST_FRAMES = 32
 # Ray's own question whether its client server is there; it opens no session.
 _METHOD = "/ray.rpc.RayletDriver/ClusterInfo"
 _PING = bytes([0x08, 6])
+# The status UNAUTHENTICATED or PERMISSION_DENIED among the fields of an answer: gRPC sends them as plain text.
+_REFUSAL = re.compile(rb"grpc-status(\x0216|\x017)")
 
 
-def speech_of(address: Address, seconds: float) -> Speech:
-    """What the port speaks. Raises `OSError` when nothing can be connected to; `seconds` bounds each wait for bytes."""
+def speech_of(address: Address, seconds: float, headers: Mapping[str, str]) -> Speech:
+    """What the port speaks to a caller with these headers.
+
+    Raises `OSError` when nothing can be connected to; `seconds` bounds each wait for bytes.
+    """
     with socket.create_connection((address.host, address.port), timeout=seconds) as connection:
         connection.settimeout(seconds)
         # Ray's TLS wants a certificate of ours too: whether it fits is left to Ray.
@@ -36,7 +43,7 @@ def speech_of(address: Address, seconds: float) -> Speech:
             head = _read(connection, _FRAME_HEAD)
             if len(head) == _FRAME_HEAD and head[3] == _SETTINGS:
                 _read(connection, int.from_bytes(head[:3], "big"))
-                return "ray" if _answers_ping(connection, address) else "grpc"
+                return _answer_to_ping(connection, address, headers)
         except TimeoutError:
             return "silent"
         except OSError:
@@ -63,7 +70,9 @@ def speaks_tls(address: Address, seconds: float) -> bool:
         return False
 
 
-def _answers_ping(connection: socket.socket, address: Address) -> bool:
+def _answer_to_ping(
+    connection: socket.socket, address: Address, headers: Mapping[str, str]
+) -> Speech:
     """A server that has the method answers with data; one that has not, or wants a token, with a status alone."""
     fields = {
         ":method": "POST",
@@ -72,6 +81,7 @@ def _answers_ping(connection: socket.socket, address: Address) -> bool:
         ":authority": f"{address.host}:{address.port}",
         "content-type": "application/grpc",
         "te": "trailers",
+        **headers,
     }
     block = b"".join(_literal(name) + _literal(value, b"") for name, value in fields.items())
     message = struct.pack(">BI", 0, len(_PING)) + _PING
@@ -81,14 +91,16 @@ def _answers_ping(connection: socket.socket, address: Address) -> bool:
     for _ in range(_MOST_FRAMES):
         head = _read(connection, _FRAME_HEAD)
         if len(head) < _FRAME_HEAD:
-            return False
+            return "grpc"
         kind, flags = head[3], head[4]
-        _read(connection, int.from_bytes(head[:3], "big"))
+        payload = _read(connection, int.from_bytes(head[:3], "big"))
         if kind == _DATA:
-            return True
+            return "ray"
+        if kind == _HEADERS and _REFUSAL.search(payload):
+            return "locked"
         if kind in (_RESET, _GOAWAY) or (kind == _HEADERS and flags & _END_STREAM):
-            return False
-    return False
+            return "grpc"
+    return "grpc"
 
 
 def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
@@ -96,9 +108,16 @@ def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def _literal(text: str, prefix: bytes = b"\x00") -> bytes:
-    """RFC 7541, section 6.2.2: a name after the prefix zero, then its value; plain text shorter than 127 bytes."""
+    """RFC 7541, section 6.2.2: a name after the prefix zero, then its value, each with its length (section 5.1)."""
     data = text.encode()
-    return prefix + bytes([min(len(data), 126)]) + data[:126]
+    if len(data) < 127:
+        return prefix + bytes([len(data)]) + data
+    rest = len(data) - 127
+    length = bytearray([127])
+    while rest >= 128:
+        length.append(rest % 128 + 128)
+        rest //= 128
+    return prefix + bytes(length) + bytes([rest]) + data
 
 
 def _read(connection: socket.socket, count: int) -> bytes:

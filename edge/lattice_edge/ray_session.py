@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from typing import Any
 
 from .deadline import within
 from .faults import SetupError
+from .ray_token import give_token_to_ray
 from .settings import Settings
 from .versions import Versions, local_versions
 
 # Ray itself gives up after 30 s and then says why: a shorter limit would hide the reason.
 JOIN_SECONDS = 45.0
+#: A session starts in 2 to 5 s: a shorter attempt is not made.
+LEAST_SECONDS = 1.0
 
 
 def join(settings: Settings, cluster: Versions | None, seconds: float = JOIN_SECONDS) -> str:
@@ -48,21 +52,24 @@ def leave(seconds: float = 5.0) -> None:
 
 
 def _repeated(settings: Settings, seconds: float, attempts: int) -> None:
-    """Only a refusal is worth a repetition: after a time-out the first attempt still runs."""
+    """Within `seconds`, all attempts together. After a time-out there is none: the first one still runs."""
+    deadline = time.monotonic() + seconds
     try:
         within(seconds, lambda: _initialise(settings))
     except TimeoutError:
         raise
     except Exception as error:
-        if attempts <= 1:
+        left = deadline - time.monotonic()
+        if attempts <= 1 or left < LEAST_SECONDS:
             raise
         print(f"Ray refused ({_last_line(error)}): trying once more.")
-        _repeated(settings, seconds, attempts - 1)
+        _repeated(settings, left, attempts - 1)
 
 
 def _initialise(settings: Settings) -> None:
     # Ray logs warnings of no use here: missing widgets, the thread it runs in.
     logging.getLogger("ray.widgets").setLevel(logging.WARNING)
+    give_token_to_ray(settings)
     import ray  # only after the versions were compared
 
     if ray.is_initialized():

@@ -26,6 +26,8 @@ class ServiceCluster:
     has_ray: bool
     versions: Versions | None
     note: str
+    #: Of its workers; None where it does not say.
+    namespace: str | None = None
 
 
 def probe_health(address: Address) -> None:
@@ -82,7 +84,9 @@ def _understand(address: Address, version: str, answer: httpx.Response) -> Servi
     python = answer.headers.get("x-lattice-cluster-python")
     if python is None and version == _own_version(address):
         return ServiceCluster(False, None, f"The service ({version}) runs without a Ray cluster.")
-    return ServiceCluster(True, Versions(version, python), f"The service runs on Ray {version}.")
+    namespace = answer.headers.get("x-lattice-cluster-namespace")
+    note = f"The service runs on Ray {version}."
+    return ServiceCluster(True, Versions(version, python), note, namespace)
 
 
 def _own_version(address: Address) -> str | None:

@@ -31,6 +31,8 @@ class Settings:
     api_key: str | None = field(default=None, repr=False)
     #: Folder with copies of the photos, for drawing; None when there is none.
     images: Path | None = None
+    #: File with the cluster's token; None: from where Ray itself takes it.
+    token_file: Path | None = None
     #: True when somebody named a cluster other than the default, so that it is expected to be there.
     cluster_named: bool = False
 
@@ -45,6 +47,9 @@ class Settings:
             namespace=text("LATTICE_RAY_NAMESPACE") or DEFAULT_NAMESPACE,
             api_key=text("LATTICE_API_KEY") or None,
             images=Path(text("LATTICE_EDGE_IMAGES")) if text("LATTICE_EDGE_IMAGES") else None,
+            token_file=Path(text("LATTICE_RAY_TOKEN_FILE"))
+            if text("LATTICE_RAY_TOKEN_FILE")
+            else None,
             cluster_named=text("LATTICE_RAY_ADDRESS") not in ("", DEFAULT_CLUSTER),
         )
 

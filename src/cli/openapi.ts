@@ -37,6 +37,7 @@ async function createDocument(): Promise<object> {
     detector: INERT,
     cluster: INERT,
     workers: () => [],
+    modelDigests: () => ({}),
     leftOutWorkers: () => [],
     gate: null,
     metrics: INERT,

@@ -24,6 +24,8 @@ export type ClusterNode = z.infer<typeof clusterNodeSchema>;
 export interface ClusterSnapshot extends z.infer<typeof clusterSnapshotSchema> {
   /** Version of the Python that the cluster runs on; absent or null where there is none or it is unknown. */
   pythonVersion?: string | null;
+  /** Ray namespace of the workers; absent where there is none. */
+  namespace?: string;
 }
 
 export interface ClusterStatusSource {

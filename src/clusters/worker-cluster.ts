@@ -27,11 +27,12 @@ export async function openWorkerCluster(
 ): Promise<Cluster> {
   const files = await openFileAccess(config);
   const executor = new Executor({
-    whyNoWorker: () => supply.whyNoWorker(),
+    whyNoWorker: () => `${supply.whyNoWorker()} ${gate.refusal ?? ''}`.trimEnd(),
     files,
+    modelDigests: files.modelDigests,
     syncQueue: config.syncQueue,
   });
-  const gate = new WorkerGate({
+  const gate: WorkerGate = new WorkerGate({
     ...supply.gate,
     build: version,
     roots: config.imageRoots,

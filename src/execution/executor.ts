@@ -6,7 +6,7 @@
 import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription } from '../api/model.js';
-import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
 import type { Pixels } from '../files/readable-picture.js';
 import { CompletionRate } from './completion-rate.js';
 import type { DetectRequest, Detector } from './detector.js';
@@ -15,6 +15,7 @@ import { PictureCost } from './picture-cost.js';
 import { SyncAdmission } from './sync-admission.js';
 import { Task } from './task.js';
 import { chooseWorker, WorkerLoad } from './worker-choice.js';
+import { withSameModel, type ModelDigests } from './worker-models.js';
 import { describeWorkers, modelsOf, type WorkerReport } from './worker-stats.js';
 import { WorkerLost, type Worker } from './worker.js';
 
@@ -25,6 +26,8 @@ export interface ExecutorOptions {
   whyNoWorker(): string;
   /** Describes models while no worker can, and opens images by the rules of detection. */
   files: Pick<Detector, 'models' | 'prepare' | 'readImage' | 'decodeImage'>;
+  /** Of the service's own model files; left out where workers read the same ones. */
+  modelDigests?(): ModelDigests;
   /** Synchronous images that may wait for a worker. */
   syncQueue: number;
 }
@@ -46,6 +49,8 @@ export class Executor implements Detector {
   readonly #cost = new PictureCost();
   #loads: WorkerLoad[] = [];
   #failed = 0;
+  /** Path of an image that a worker has read lately: a worker that joins must see it too. */
+  knownImage: string | null = null;
   #closed: Promise<void> | null = null;
   /** Called for every image with `ok` and its result, or with the code of its error. */
   onImage: (outcome: ErrorCode | 'ok', result: ImageResult | null) => void = () => undefined;
@@ -82,8 +87,15 @@ export class Executor implements Detector {
 
   /** Hands out what waits. Call it when a worker has more slots than before, or became healthy. */
   refresh(): void {
-    while (this.#queue.syncSize > 0 && this.#handOutNext('sync')) continue;
-    while (this.#queue.asyncSize > 0 && this.#handOutNext('async')) continue;
+    this.#handOutAll('sync');
+    this.#handOutAll('async');
+  }
+
+  #handOutAll(kind: 'sync' | 'async'): void {
+    const size = kind === 'sync' ? 'syncSize' : 'asyncSize';
+    const kept: Task[] = [];
+    while (this.#queue[size] > 0 && this.#handOutNext(kind, kept)) continue;
+    for (const task of kept) this.#queue.add(task, true);
   }
 
   async detect(request: DetectRequest): Promise<ImageResult> {
@@ -133,22 +145,36 @@ export class Executor implements Detector {
     return this.#workers.reduce((sum, { syncParallel }) => sum + syncParallel, 0);
   }
 
-  /** False when no worker has a slot for the next image. */
-  #handOutNext(kind: 'sync' | 'async'): boolean {
+  /** False when no worker has a slot. An image whose own workers have none is added to `kept`. */
+  #handOutNext(kind: 'sync' | 'async', kept: Task[]): boolean {
     const free = chooseWorker(kind, this.#loads);
     if (free === null) return false;
     const task = kind === 'sync' ? this.#queue.takeSync() : this.#queue.takeAsync();
     if (task === null) return false;
-    const load = task.refusedBy === null ? free : chooseWorker(kind, this.#loads, task.refusedBy);
+    const loads = this.#loadsFor(task.request.options.modelName);
+    const isAnyFit = task.refusedBy === null && loads === this.#loads;
+    const load = isAnyFit ? free : chooseWorker(kind, loads, task.refusedBy);
     if (load !== null) {
       if (load.canFinishIn(task.timeLeft)) void this.#handOut(task, load);
       else task.reject(this.#late(task));
       return true;
     }
-    const refusal = task.refusalOfAll(this.#workers);
-    if (refusal === null) this.#queue.add(task, true);
+    const refusal = task.refusalOfAll(this.#workersFor(task));
+    if (refusal === null) kept.push(task);
     else task.reject(refusal);
-    return refusal !== null;
+    return true;
+  }
+
+  #workersFor({ request }: Task): Worker[] {
+    return this.#loadsFor(request.options.modelName).map(({ worker }) => worker);
+  }
+
+  #loadsFor(modelName: string): readonly WorkerLoad[] {
+    return withSameModel(this.#loads, modelName, this.modelDigests()[modelName]);
+  }
+
+  modelDigests(): ModelDigests {
+    return this.#options.modelDigests?.() ?? {};
   }
 
   async #handOut(task: Task, load: WorkerLoad): Promise<void> {
@@ -158,14 +184,23 @@ export class Executor implements Detector {
     try {
       const result = await load.worker.detect(task.forWorker());
       load.completed += 1;
+      if (task.request.image === undefined) this.knownImage = task.request.path;
       if (kind === 'sync') load.measured(performance.now() - handedOutAt, result);
       task.resolve(result, handedOutAt);
     } catch (thrown) {
-      if (!task.answered) this.#failedAt(load.worker, task, thrown);
+      const error = await this.#faultOf(load.worker, task, thrown);
+      if (!task.answered) this.#failedAt(load.worker, task, error);
     } finally {
       load[kind] -= task.images;
       this.refresh();
     }
+  }
+
+  /** A worker's own error in place of the image's, where its node lacks an image that the service has. */
+  async #faultOf(worker: Worker, { request }: Task, thrown: unknown): Promise<unknown> {
+    const isOfNode = ERRORS[toLatticeError(thrown).code].ofNode === true;
+    if (!isOfNode || request.image !== undefined) return thrown;
+    return (await worker.refusalOf?.(request.path)) ?? thrown;
   }
 
   /** An image that a worker lost, or cannot run at present, may run on another worker. */
@@ -173,7 +208,7 @@ export class Executor implements Detector {
     const isLost = thrown instanceof WorkerLost;
     const end = isLost
       ? task.lostBy(worker)
-      : task.failedAt(worker, toLatticeError(thrown), this.#workers);
+      : task.failedAt(worker, toLatticeError(thrown), this.#workersFor(task));
     if (this.#closed !== null) task.reject(isLost ? shuttingDown() : (end ?? shuttingDown()));
     else if (end !== null) task.reject(end);
     else {
@@ -193,7 +228,8 @@ export class Executor implements Detector {
   /** Loads the model on the worker that would answer next; the others load it when they need it. */
   async prepare(modelName: string): Promise<ModelDescription> {
     if (this.#closed !== null) throw shuttingDown();
-    const load = chooseWorker('sync', this.#loads) ?? this.#loads[0];
+    const loads = this.#loadsFor(modelName);
+    const load = chooseWorker('sync', loads) ?? loads[0];
     try {
       if (load !== undefined) return await load.worker.prepare(modelName);
     } catch (thrown) {

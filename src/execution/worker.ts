@@ -2,6 +2,7 @@
  * What runs images: the addon in this process, or a worker process at the other end of a socket. What a detector promises
  * may also reject with `WorkerLost`.
  */
+import type { LatticeError } from '../api/errors.js';
 import type { WorkerStats } from '../api/statistics.js';
 import type { Detector } from './detector.js';
 
@@ -22,9 +23,16 @@ export interface Worker extends Pick<
   readonly syncParallel: number;
   /** Images in hand that wait for their model to be loaded; they take no slot. */
   readonly loading?: WorkerSlots;
+  /** Model name -> digest of its file on the worker's node. Left out where that is the service's own file. */
+  readonly modelDigests?: Readonly<Record<string, string>>;
   /** True from the moment it takes no more images; those in hand it still answers. */
   readonly leaving: boolean;
   stats(): WorkerStats;
+  /**
+   * The worker lacks the image `path`: its own error when the service has it, null when the service lacks it too. Never
+   * rejects. Left out where both read the same folders.
+   */
+  refusalOf?(path: string): Promise<LatticeError | null>;
   /** Releases the worker; open promises settle. Idempotent. */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@
 import type { Config } from '../settings/config.js';
 import type { LeftOutWorker } from '../clusters/cluster.js';
 import type { ClusterStatusSource } from '../clusters/cluster-status.js';
+import type { ModelDigests } from '../execution/worker-models.js';
 import type { WorkerReport } from '../execution/worker-stats.js';
 import type { WorkerGate } from '../execution/near/worker-gate.js';
 import type { LatticeError } from '../api/errors.js';
@@ -49,6 +50,8 @@ export interface AppDeps {
   cluster: ClusterStatusSource;
   /** The workers that run images at this moment. */
   workers: () => readonly WorkerReport[];
+  /** Of the service's own model files. */
+  modelDigests: () => ModelDigests;
   /** Workers of this machine that are not started again. */
   leftOutWorkers: () => readonly LeftOutWorker[];
   /** Accepts worker processes. Null: images run in this process. */

@@ -127,6 +127,7 @@ export async function startService(
     detector,
     cluster: clusterStatus,
     workers: () => detector.workers(),
+    modelDigests: () => detector.modelDigests(),
     leftOutWorkers: () => cluster.leftOut?.() ?? [],
     gate: cluster.gate,
     metrics,

@@ -78,6 +78,28 @@ describe('order', () => {
     await Promise.all(all);
   });
 
+  it('an image whose own workers are busy does not delay the others', async () => {
+    const one = worker('one', { slots: { sync: 1, async: 1 } });
+    const two = worker('two', { slots: { sync: 1, async: 1 } });
+    one.modelDigests = { 'm.pt': '1', 'rare.pt': '2' };
+    two.modelDigests = { 'm.pt': '1' };
+    const executor = open([one, two]);
+    const rare = { options: { modelName: 'rare.pt', ...DEFAULT_PARAMETERS, classes: null } };
+    const all = [
+      ...['a', 'b', 'c'].map((path) => executor.detect(request(path, rare))),
+      executor.detect(request('d')),
+    ];
+    expect([one.inHand, two.inHand]).toEqual([['a'], ['d']]);
+    for (const path of ['b', 'c']) {
+      one.answer();
+      await settle();
+      expect(one.inHand).toEqual([path]);
+    }
+    one.answer();
+    two.answer();
+    await Promise.all(all);
+  });
+
   it('hands out by priority, then by arrival; synchronous requests have slots of their own', async () => {
     const one = worker('one', { slots: { sync: 1, async: 1 } });
     const executor = open([one]);

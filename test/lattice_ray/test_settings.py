@@ -1,6 +1,16 @@
 import unittest
 
-from lattice_ray.settings import Plan, Settings, Share, UsageError, child_environment, digest, plan
+from lattice_ray.settings import (
+    Plan,
+    Settings,
+    Share,
+    UsageError,
+    child_environment,
+    digest,
+    moves,
+    owner_refusal,
+    plan,
+)
 
 SETTINGS = Settings(("node", "worker.js"), "ws://127.0.0.1:8000", {"LATTICE_LOG_LEVEL": "warn"})
 GPU_SHARE = Share(1.0, 4.0)
@@ -35,6 +45,30 @@ class Planning(unittest.TestCase):
             plan([host(8)], None, 1, None)
         with self.assertRaisesRegex(UsageError, "No node of the cluster has 16 CPU"):
             plan([host(8)], None, None, 16)
+
+
+class Ownership(unittest.TestCase):
+    def test_workers_of_another_service_are_left_alone(self) -> None:
+        views = [{"service": "ws://one:8000"}, {"service": None}, {}]
+        self.assertIsNone(owner_refusal(views, "ws://one:8000"))
+        self.assertIsNone(owner_refusal([], "ws://two:8000"))
+        self.assertRegex(
+            owner_refusal(views, "ws://two:8000") or "",
+            "^The workers of this namespace belong to the service at ws://one:8000: ",
+        )
+
+
+class Moves(unittest.TestCase):
+    def test_a_returned_node_gets_the_worker_that_another_node_has_too_many(self) -> None:
+        self.assertEqual(
+            moves({"worker-0": "a", "worker-1": "a"}, ["a", "b"], 2), {"worker-1": "b"}
+        )
+
+    def test_nothing_moves_without_an_idle_node_or_without_a_surplus(self) -> None:
+        self.assertEqual(moves({"worker-0": "a", "worker-1": "b"}, ["a", "b"], 2), {})
+        self.assertEqual(moves({"worker-0": "a"}, ["a", "b"], 2), {})
+        self.assertEqual(moves({"worker-0": "a", "worker-1": "a"}, ["a"], 2), {})
+        self.assertEqual(moves({"worker-0": "a", "worker-1": "a"}, ["a", "b"], 4), {})
 
 
 class Environment(unittest.TestCase):

@@ -136,6 +136,7 @@ describe('losses of the parts of Ray', () => {
     const { body, headers } = await call(service.url, '/v1/cluster/status');
     expect(body).toMatchObject({ cluster_version: '2.60.0', cluster_alive: true, total_cpus: 2 });
     expect(headers.get('x-lattice-cluster-python')).toMatch(/^3\.\d+\.\d+$/);
+    expect(headers.get('x-lattice-cluster-namespace')).toBe('lattice');
     const nodes = new Set((await workersOf(service)).map(({ node_id }) => node_id));
     expect(nodes).toEqual(new Set([ray.nodeId('head'), ray.nodeId('n2')]));
     const times: number[] = [];
@@ -148,6 +149,25 @@ describe('losses of the parts of Ray', () => {
     console.log(
       `status over HTTP: p50 ${times[100]!.toFixed(2)} ms, p99 ${times[198]!.toFixed(2)} ms`,
     );
+  });
+
+  test('a second service in the same namespace gets no workers and says why', async () => {
+    await using second = await startService({
+      env: {
+        LATTICE_RAY_ADDRESS: ray.address,
+        LATTICE_RAY_DASHBOARD: ray.dashboard,
+        LATTICE_SERVICE_URL: 'ws://127.0.0.1:8001',
+      },
+      flags: ['--port', '8001'],
+    });
+    await logged(second, 'The workers cannot be started');
+    const { status, body } = await call(second.url, '/readyz');
+    expect(status).toBe(503);
+    expect(body.detail).toContain(
+      `The workers of this namespace belong to the service at ws://127.0.0.1:${PORT}: set LATTICE_RAY_NAMESPACE`,
+    );
+    expect((await workersOf(service)).map(({ state }) => state)).toEqual(['ready', 'ready']);
+    expect((await detect(service.url)).status).toBe(200);
   });
 
   test('an actor', async () => {

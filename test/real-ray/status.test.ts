@@ -10,6 +10,9 @@ import { RayCluster } from '../../src/clusters/ray/ray-cluster.js';
 import { RaySession } from '../../src/clusters/ray/ray-session.js';
 import { takeSnapshot } from '../../src/clusters/ray/ray-snapshot.js';
 import { RayWorkers } from '../../src/clusters/ray/ray-workers.js';
+import { runProgram } from '../../src/cli/python-environment.js';
+import { EDGE_PACKAGES } from '../edge/notebook.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
 import { until } from '../clusters/ray/fake-ray-head.js';
 
 const TOKEN = 'the-token-of-this-cluster';
@@ -25,12 +28,17 @@ const logger = { debug: log, info: log, warn: log, error: log };
 const jobs = { counts: () => Promise.resolve({ pending: 0, running: 0, queuedImages: 0 }) };
 
 let ray: Ray;
+let rayPath: string;
+let service: ServiceProcess;
 let cluster: RayCluster;
 let sessions = 0;
 
 beforeAll(async () => {
+  rayPath = await rayPython();
+  // It runs without Ray: the notebook asks the cluster itself for its version.
+  service = await startService({});
   ray = await startRay({
-    python: await rayPython(),
+    python: rayPath,
     nodes: [{ cpus: 1, gpus: 1 }],
     env: { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: TOKEN },
   });
@@ -39,6 +47,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await cluster.close();
+  await service[Symbol.asyncDispose]();
   await ray.stop();
   rmSync(folder, { recursive: true });
 });
@@ -113,6 +122,27 @@ test.each([
     await stranger.close();
   }
 });
+
+test('a notebook joins with the token, and is told when it has none', async () => {
+  const check = (env: Record<string, string>) =>
+    runProgram(rayPath, ['-m', 'lattice_edge'], {
+      ...process.env,
+      PYTHONPATH: EDGE_PACKAGES,
+      HOME: folder,
+      LATTICE_CORE_API_URL: service.url,
+      LATTICE_RAY_ADDRESS: ray.address,
+      ...env,
+    }).catch((error: unknown) => String(error));
+  expect(await check({})).toContain(
+    `The Ray cluster at ${ray.address} needs a token: set LATTICE_RAY_TOKEN_FILE`,
+  );
+  expect(await check({ LATTICE_RAY_TOKEN_FILE: join(folder, 'wrong') })).toContain(
+    'does not accept the token of this notebook',
+  );
+  const joined = await check({ LATTICE_RAY_TOKEN_FILE: tokenFile });
+  expect(joined).toContain(`Joined the Ray cluster at ${ray.address}`);
+  expect(joined).toContain('Everything is in order.');
+}, 180_000);
 
 test('logs the last lines of an `up` that was refused', async () => {
   const failing = new RayWorkers({

@@ -1,5 +1,6 @@
 /** The workers on a real Ray of two nodes with one (pretended) GPU each, with a stand-in for their program. */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -158,6 +159,46 @@ test('a child that dies at its start: given up, shown, and the other worker kept
   expect(connections.open()).toHaveLength(2);
 });
 
+test('a child that dies after seconds: `up` fails, and once its folder is back `up` starts just that worker', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'lattice-stand-in-')), 'photos');
+  const needing = ['--env', `STAND_IN_FOLDER=${folder}`, '--env', 'STAND_IN_FAULT_AFTER_MS=2500'];
+  const options = [...usual, ...needing];
+  const { code, stdout } = await ray.cli(['up', ...options, '--wait', '8']);
+  expect(code, stdout).toBe(1);
+  expect(stdout).toContain(`${folder} is not there`);
+  expect(connections.open().map(({ worker }) => worker)).toEqual(['worker-1']);
+  const kept = await connections.of('worker-1');
+  const deadline = Date.now() + 60_000;
+  while ((await view('worker-0')).state !== 'crashloop') {
+    expect(Date.now()).toBeLessThan(deadline);
+    await sleep(500);
+  }
+  mkdirSync(folder);
+  const output = await ray.up(options);
+  expect(output).toContain('worker-0: replaced, running');
+  expect(await connections.of('worker-1', kept)).toBeDefined();
+  const before = await connections.of('worker-0');
+  expect(await ray.up(options)).not.toMatch(/created|replaced|removed/);
+  expect(await connections.of('worker-0')).toBe(before);
+  await ray.up([...usual, '--env', 'STAND_IN=2']);
+  rmSync(join(folder, '..'), { recursive: true });
+});
+
+test('workers of another service are not taken, unless asked for', async () => {
+  const other = await listenForWorkers();
+  const kept = connections.open();
+  const options = ['--command', usual[3]!, '--service', other.url];
+  const { code, stderr } = await ray.cli(['up', ...options]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`belong to the service at ${connections.url}: set`);
+  expect(connections.open()).toEqual(kept);
+  await ray.up([...options, '--take-over']);
+  expect(other.open()).toHaveLength(2);
+  await ray.up([...usual, '--env', 'STAND_IN=2', '--take-over']);
+  expect(connections.open()).toHaveLength(2);
+  await other.stop();
+});
+
 test('a worker whose GPU is lost is placed anew', async () => {
   const connection = await connections.of('worker-1');
   const actor = (await view('worker-1')).actor_pid!;
@@ -211,6 +252,25 @@ test('down drains and removes', async () => {
   expect(existsSync(`/proc/${pid}`)).toBe(false);
   expect(await ray.workers()).toEqual([]);
   expect(await ray.down()).toBe('');
+});
+
+test('without GPUs: a node that is back gets the worker that moved to another', async () => {
+  const cpus = [...usual, '--gpus-per-worker', '0'];
+  const nodes = () => new Set(connections.open().map(({ env }) => env.LATTICE_NODE_ID));
+  const both = new Set([ray.nodeId('head'), ray.nodeId('n2')]);
+  await ray.up(cpus);
+  expect(nodes()).toEqual(both);
+  const lost = connections.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId('n2'))!;
+  ray.killRaylet('n2');
+  const moved = await connections.of(lost.worker, lost);
+  expect(moved.env.LATTICE_NODE_ID).toBe(ray.nodeId('head'));
+  await ray.kill('n2');
+  await ray.addNode(N2);
+  const output = await ray.up(cpus);
+  expect(output.match(/replaced, running/g)).toHaveLength(1);
+  expect(nodes()).toEqual(new Set([ray.nodeId('head'), ray.nodeId('n2')]));
+  expect(await ray.up(cpus)).not.toMatch(/created|replaced|removed/);
+  await ray.down();
 });
 
 test('a lost head: the other node goes on, a new head takes the workers with up', async () => {

@@ -1,9 +1,9 @@
 /** The service with its images on worker processes: the same routes, and nothing lost when one of the parts dies. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FakeRayHead } from '../clusters/ray/fake-ray-head.js';
 import { routeConformance } from '../support/route-conformance.js';
 import {
@@ -11,6 +11,7 @@ import {
   DEMO,
   detect,
   expectVehicles,
+  PICTURE,
   reached,
   resultOf,
   submit,
@@ -163,6 +164,70 @@ test('a stop lets the workers finish what they have, and the next start goes on'
   await Promise.all(workers.map(end));
   workers = [];
   rmSync(dataDir, { recursive: true });
+});
+
+describe('a node whose image folder is not mounted', () => {
+  const PHOTOS = { image_paths: Array<string>(60).fill('shapes.png') };
+  let folder: string;
+  let service: ServiceProcess;
+  beforeEach(async () => {
+    // What a volume leaves behind.
+    folder = mkdtempSync(join(tmpdir(), 'lattice-unmounted-'));
+    service = await open();
+    startWorker(service, 'empty', folder);
+    await joined(service.url, ['empty']);
+  });
+  afterEach(async () => {
+    await service[Symbol.asyncDispose]();
+    await Promise.all(workers.map(end));
+    workers = [];
+    rmSync(folder, { recursive: true });
+  });
+
+  test('loses no image of a job while another node has the folder, and is shown with the reason', async () => {
+    startWorker(service, 'full');
+    await joined(service.url, ['empty', 'full']);
+    const jobId = await submit(service.url, PHOTOS);
+    const { result } = await resultOf(service.url, jobId, 60_000);
+    expect(result).toMatchObject({ succeeded: 60, failed: 0 });
+    expect((await call(service.url, '/readyz')).status).toBe(200);
+    expect(await workersOf(service.url)).toContainEqual(
+      expect.objectContaining({
+        worker_id: 'empty',
+        state: 'unhealthy',
+        reason: 'Node node-of-empty lacks an image that the service has: is its volume mounted?',
+      }),
+    );
+    expect(service.output()).toMatch(/"path":"shapes.png"[^\n]*a worker lacks an image/);
+  });
+
+  test('alone: the service is not ready, and the job waits for the folder', async () => {
+    const jobId = await submit(service.url, PHOTOS);
+    await expect
+      .poll(async () => (await call(service.url, '/readyz')).body.detail, { timeout: 20_000 })
+      .toContain('is its volume mounted?');
+    copyFileSync(PICTURE, join(folder, 'shapes.png'));
+    const { result } = await resultOf(service.url, jobId, 60_000);
+    expect(result).toMatchObject({ succeeded: 60, failed: 0 });
+    expect((await call(service.url, '/readyz')).status).toBe(200);
+  }, 90_000);
+});
+
+test('a worker without the token is the reason why none has joined', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lattice-token-'));
+  const token = join(folder, 'token');
+  writeFileSync(token, 'the-secret-of-the-workers');
+  const service = await open({ env: { LATTICE_WORKER_TOKEN_FILE: token } });
+  startWorker(service, 'stranger');
+  const reason = 'A worker at 127.0.0.1 was refused, because it has no worker token';
+  await expect
+    .poll(async () => (await call(service.url, '/readyz')).body.detail, { timeout: 20_000 })
+    .toContain(reason);
+  expect(service.output()).toContain(reason);
+  await service[Symbol.asyncDispose]();
+  await Promise.all(workers.map(end));
+  workers = [];
+  rmSync(folder, { recursive: true });
 });
 
 describe('without a worker', () => {

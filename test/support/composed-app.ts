@@ -61,6 +61,7 @@ export function compose(
     detector,
     cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
     workers: () => [],
+    modelDigests: () => ({}),
     leftOutWorkers: () => [],
     gate: null,
     metrics: {

@@ -1,9 +1,17 @@
 // Stands in for a worker on a Ray node: dials the service, says who it is, leaves when its stdin ends.
+import { existsSync } from 'node:fs';
 import { getPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 
 if (process.env.STAND_IN_FAULT) {
   console.error(process.env.STAND_IN_FAULT);
+  process.exit(3);
+}
+const folder = process.env.STAND_IN_FOLDER;
+if (folder !== undefined && !existsSync(folder)) {
+  await sleep(Number(process.env.STAND_IN_FAULT_AFTER_MS ?? 0));
+  console.error(`${folder} is not there`);
   process.exit(3);
 }
 process.stdin.resume();

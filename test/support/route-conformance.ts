@@ -88,6 +88,8 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
         precision: text,
         in_hand: number,
         completed: number,
+        models: expect.any(Array) as unknown[],
+        model_faults: [],
       })),
     });
   });

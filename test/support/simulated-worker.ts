@@ -32,6 +32,7 @@ export class SimulatedWorker implements Worker {
   readonly slots: WorkerSlots;
   readonly syncParallel = 1;
   leaving = false;
+  modelDigests?: Readonly<Record<string, string>>;
   fault: LatticeError | null = null;
   closed = false;
   offers: ModelDescription[] | null = null;

@@ -23,7 +23,8 @@ export interface WorkerRig {
   close(): Promise<void>;
 }
 
-const noFiles: FileAccess = {
+export const noFiles: FileAccess = {
+  modelDigests: () => ({}),
   models: () => Promise.resolve([]),
   prepare: (name) => Promise.reject(new Error(name)),
   readImage: (path) => Promise.reject(new Error(path)),
@@ -43,6 +44,7 @@ export async function openWorkerRig(
   const detector = new Executor({
     whyNoWorker: () => 'None has joined.',
     files,
+    modelDigests: files.modelDigests,
     syncQueue: 256,
   });
   const gate = new WorkerGate({
@@ -67,7 +69,12 @@ export async function openWorkerRig(
 export async function startWorker(
   rig: Pick<WorkerRig, 'detector' | 'server'>,
   detector: SessionParts['detector'] & { workerId: string },
-  more: { token?: string; nodeId?: string; build?: string } = {},
+  more: {
+    token?: string;
+    nodeId?: string;
+    build?: string;
+    modelDigests?: SessionParts['modelDigests'];
+  } = {},
 ): Promise<ServiceLink> {
   const ignore = () => undefined;
   const before = rig.detector.workers().length;
@@ -79,6 +86,7 @@ export async function startWorker(
     nodeId: more.nodeId ?? 'node-1',
     roots: () => Promise.resolve([]),
     detector,
+    modelDigests: more.modelDigests ?? (() => ({})),
     maxImageBytes: 1024 * 1024,
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     backoffMs: 20,

@@ -15,12 +15,14 @@ export interface RayClusterOptions extends RayWatchOptions {
 export class RayCluster implements ClusterStatusSource {
   readonly #jobs: RayClusterOptions['jobs'];
   readonly #address: string;
+  readonly #namespace: string;
   readonly #watch: RayWatch;
 
   /** Starts connecting at once, in the background. */
   constructor(options: RayClusterOptions) {
     const { jobs, ...watched } = options;
     this.#address = options.address.text;
+    this.#namespace = options.namespace;
     this.#jobs = jobs;
     this.#watch = new RayWatch(watched);
   }
@@ -46,6 +48,7 @@ export class RayCluster implements ClusterStatusSource {
       pendingJobs: pending,
       runningJobs: running,
       pythonVersion: this.#watch.pythonVersion,
+      namespace: this.#namespace,
     };
   }
 

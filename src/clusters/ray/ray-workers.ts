@@ -46,6 +46,7 @@ export class RayWorkers {
   readonly #url: URL;
   readonly #times: RayWorkersTimes;
   readonly #stop = new AbortController();
+  #failure: string | null = null;
   #wanted = false;
   #running: Promise<void> | null = null;
 
@@ -70,6 +71,11 @@ export class RayWorkers {
     this.#running ??= this.#run();
   }
 
+  /** Why the last start failed, a sentence; null after a start that succeeded. */
+  get failure(): string | null {
+    return this.#failure;
+  }
+
   /** The workers stay. Never rejects. */
   async close(): Promise<void> {
     this.#stop.abort();
@@ -83,6 +89,7 @@ export class RayWorkers {
       this.#wanted = false;
       try {
         await this.#start();
+        this.#failure = null;
         backOff.reset();
       } catch (error) {
         if (signal.aborted) break;
@@ -98,8 +105,8 @@ export class RayWorkers {
   #noteFailure(error: unknown): void {
     const { namespace, logger } = this.#options;
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `The workers cannot be started through ${this.#url.origin}: ${reason}.`;
-    logger.warn({ namespace }, message);
+    this.#failure = `The workers cannot be started through ${this.#url.origin}: ${reason}.`;
+    logger.warn({ namespace }, this.#failure);
   }
 
   /** Rejects with what is wrong as a clause. */
@@ -124,7 +131,8 @@ export class RayWorkers {
     const lines = await jobs.lastLines(submissionId, LOGGED_LINES).catch(() => '');
     logger.warn({ job: submissionId, lines, message: ended?.message }, 'starting workers failed');
     const how = ended === null ? 'has not ended in time' : `ended ${ended.status}`;
-    throw new Error(`the job ${submissionId} ${how}, its last lines are in the log`);
+    const last = lines.trimEnd().split('\n').at(-1)?.trim().replace(/\.$/, '') ?? '';
+    throw new Error(`the job ${submissionId} ${how}: ${last || 'it wrote nothing'}`);
   }
 
   #entrypoint(): string {

@@ -27,6 +27,7 @@ export interface ServiceLinkParts {
   nodeId: string;
   roots(): Promise<SentHello['roots']>;
   detector: SessionParts['detector'];
+  modelDigests: SessionParts['modelDigests'];
   /** Of an image that a client sent. */
   maxImageBytes: number;
   logger: Logger;
@@ -103,7 +104,7 @@ export class ServiceLink {
   }
 
   async #hello(): Promise<SentHello> {
-    const { build, workerId, nodeId, detector } = this.#parts;
+    const { build, workerId, nodeId } = this.#parts;
     return {
       type: 'hello',
       build,
@@ -113,13 +114,13 @@ export class ServiceLink {
       host: hostname(),
       pid: process.pid,
       roots: await this.#parts.roots(),
-      state: stateToSend({ detector }),
+      state: stateToSend(this.#parts),
     };
   }
 
   /** One connection from dialling to its end. */
   #connection(hello: SentHello, token: string | null): Promise<ConnectionEnd> {
-    const { serviceUrl, detector, nodeId, maxImageBytes, logger } = this.#parts;
+    const { serviceUrl, maxImageBytes, logger } = this.#parts;
     return new Promise((resolve) => {
       const socket = new WebSocket(new URL(WORKER_PATH, serviceUrl), {
         headers: token === null ? {} : { authorization: `Bearer ${token}` },
@@ -132,7 +133,7 @@ export class ServiceLink {
       const send = (frame: SentByWorker) => {
         if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
       };
-      const session = new WorkerSession({ detector, nodeId, send });
+      const session = new WorkerSession({ ...this.#parts, send });
       let served = false;
       let fault = '';
       let status = 0;

@@ -1,6 +1,7 @@
 /** The worker's side of one connection: runs what the service sends through a detector and answers it. */
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { ModelDescription } from '../../api/model.js';
+import type { Detector } from '../detector.js';
 import type { Worker } from '../worker.js';
 import {
   toWireError,
@@ -14,8 +15,11 @@ export interface SessionParts {
   detector: Pick<
     Worker,
     'detect' | 'prepare' | 'models' | 'stats' | 'slots' | 'syncParallel' | 'unhealthy'
-  >;
+  > &
+    Pick<Detector, 'readImage'>;
   nodeId: string;
+  /** Of the model files of this node. */
+  modelDigests(): Readonly<Record<string, string>>;
   /** Must not throw. */
   send(frame: SentByWorker): void;
 }
@@ -50,6 +54,12 @@ export class WorkerSession {
         break;
       case 'models':
         void this.#answer(frame.call, () => this.#parts.detector.models());
+        break;
+      case 'look':
+        void this.#answer(frame.call, async () => {
+          await this.#parts.detector.readImage(frame.path);
+          return [];
+        });
         break;
       case 'welcome':
         break;
@@ -128,12 +138,16 @@ export class WorkerSession {
   }
 }
 
-export function stateToSend({ detector }: Pick<SessionParts, 'detector'>): SentState {
+export function stateToSend({
+  detector,
+  modelDigests,
+}: Pick<SessionParts, 'detector' | 'modelDigests'>): SentState {
   const fault = detector.unhealthy();
   return {
     slots: detector.slots,
     syncParallel: detector.syncParallel,
     stats: detector.stats(),
+    modelDigests: modelDigests(),
     fault: fault === null ? null : toWireError(fault),
   };
 }

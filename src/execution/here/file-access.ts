@@ -3,13 +3,16 @@ import type { Config } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
 import { openCore } from '../../native/core.js';
 import type { Detector } from '../detector.js';
+import { ModelDigests } from '../../models/model-digests.js';
 import { ModelFolder } from '../../models/model-folder.js';
 import { ModelRegistry } from '../../models/model-registry.js';
 
-export type FileAccess = Pick<
+export interface FileAccess extends Pick<
   Detector,
   'models' | 'prepare' | 'readImage' | 'decodeImage' | 'close'
->;
+> {
+  modelDigests: ModelDigests['current'];
+}
 
 /** Models are listed and described, not loaded; images are opened by the rules of detection. */
 export async function openFileAccess(config: Config): Promise<FileAccess> {
@@ -34,7 +37,9 @@ export async function openFileAccess(config: Config): Promise<FileAccess> {
     admit: () => Promise.resolve(),
     memoryBudget: 0,
   });
+  const digests = new ModelDigests(folder);
   return {
+    modelDigests: () => digests.current(),
     models: () => registry.describeAll(),
     prepare: (modelName) => registry.describe(modelName),
     readImage: (path) => core.readFile(path),

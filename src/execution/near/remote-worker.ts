@@ -10,6 +10,7 @@ import type { DetectRequest } from '../detector.js';
 import type { Executor } from '../executor.js';
 import { OpenQuestions } from '../../base/open-questions.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
+import { VolumeProof, type VolumeProofParts } from './volume-proof.js';
 import {
   CLOSE,
   type Hello,
@@ -27,6 +28,9 @@ export interface RemoteWorkerParts {
   hello: Hello;
   socket: FrameSocket;
   events: Pick<Executor['events'], 'stale'>;
+  /** Opens an image on the service, by the rules of detection. */
+  openHere: VolumeProofParts['openHere'];
+  logger: VolumeProofParts['logger'];
   /** Milliseconds in which an image without a deadline must be answered. */
   leaseMs: number;
   /** Beyond the deadline of an image that has one. */
@@ -47,9 +51,12 @@ interface Lease {
 }
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;
-type Question = { type: 'models' } | { type: 'prepare'; modelName: string };
+type Question =
+  { type: 'models' } | { type: 'prepare'; modelName: string } | { type: 'look'; path: string };
 
 const SHORT_CALL_MS = 3_000;
+/** A volume that hangs is reported after 5 s. */
+const LOOK_MS = 8_000;
 /** A model may have to be compiled first. */
 const LONG_CALL_MS = 60_000;
 
@@ -58,6 +65,7 @@ export class RemoteWorker implements Worker {
   readonly nodeId: string;
   readonly instance: string;
   readonly #parts: RemoteWorkerParts;
+  readonly #volumes: VolumeProof;
   readonly #leases = new Map<number, Lease>();
   /** About its models. */
   readonly #calls = new OpenQuestions<ModelDescription[]>();
@@ -75,6 +83,13 @@ export class RemoteWorker implements Worker {
     this.instance = hello.instance;
     this.#state = hello.state;
     this.#parts = parts;
+    this.#volumes = new VolumeProof({
+      workerId: this.workerId,
+      nodeId: this.nodeId,
+      openHere: parts.openHere,
+      openThere: (path) => this.#ask({ type: 'look', path }, LOOK_MS),
+      logger: parts.logger,
+    });
   }
 
   get slots(): WorkerSlots {
@@ -83,6 +98,10 @@ export class RemoteWorker implements Worker {
 
   get syncParallel(): number {
     return this.#state.syncParallel;
+  }
+
+  get modelDigests(): Readonly<Record<string, string>> {
+    return this.#state.modelDigests;
   }
 
   get leaving(): boolean {
@@ -153,7 +172,16 @@ export class RemoteWorker implements Worker {
   }
 
   unhealthy(): LatticeError | null {
-    return this.#state.fault;
+    return this.#state.fault ?? this.#volumes.fault;
+  }
+
+  refusalOf(path: string): Promise<LatticeError | null> {
+    return this.#volumes.refusalOf(path);
+  }
+
+  /** Checks its image folders by `known`, an image that another worker has read, or by the one that it lacked. */
+  checkVolumes(known: string | null): Promise<void> {
+    return this.#volumes.check(known);
   }
 
   receive(frame: WorkerFrame): void {

@@ -1,6 +1,7 @@
 /** One socket of a worker: it joins the executor with its hello, and is given up when it falls silent. */
 import type { Executor } from '../executor.js';
 import type { Logger } from '../../base/logger-port.js';
+import { modelFaults } from '../worker-models.js';
 import {
   CLOSE,
   readGreeting,
@@ -25,7 +26,10 @@ export interface ConnectionParts {
   /** Version of this package: a worker of another one may see other boxes. */
   build: string;
   roots: readonly string[];
-  executor: Pick<Executor, 'join' | 'leave' | 'refresh' | 'events'>;
+  executor: Pick<
+    Executor,
+    'join' | 'leave' | 'refresh' | 'events' | 'readImage' | 'knownImage' | 'modelDigests'
+  >;
   logger: Logger;
   onJoined?(workerId: string): void;
   /** A worker disconnected with images in hand or without announcing it, or was given up. */
@@ -43,6 +47,8 @@ const GRACE_MS = 30_000;
 /** The gate. */
 interface Owner {
   hello(worker: RemoteWorker): void;
+  /** `why` is a sentence. */
+  refused(why: string): void;
   gone(): void;
 }
 
@@ -53,6 +59,7 @@ export class WorkerConnection {
   readonly #owner: Owner;
   #heardAt = performance.now();
   #ended = false;
+  #modelFaults = '';
 
   constructor(socket: WorkerSocket, parts: ConnectionParts, owner: Owner) {
     this.#socket = socket;
@@ -92,7 +99,9 @@ export class WorkerConnection {
     } else if (frame === null) this.#refuseFrame(worker, fault);
     else {
       worker.receive(frame);
-      if (frame.type === 'state') this.#parts.executor.refresh();
+      if (frame.type !== 'state') return;
+      this.#parts.executor.refresh();
+      this.#noteModels(worker);
     }
   }
 
@@ -105,7 +114,17 @@ export class WorkerConnection {
     const { silenceMs = SILENCE_MS } = this.#parts;
     if (performance.now() - this.#heardAt > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
     else if (this.worker?.isOverdue === true) this.end(CLOSE.silent, 'An image took too long.');
-    else this.#socket.ping();
+    else {
+      this.#socket.ping();
+      const ill = this.worker?.unhealthy();
+      if (ill?.code === 'volume_unavailable') void this.#checkVolumes(null);
+    }
+  }
+
+  /** Images of a worker that is healthy again run at once. */
+  async #checkVolumes(known: string | null): Promise<void> {
+    await this.worker?.checkVolumes(known);
+    if (!this.#ended) this.#parts.executor.refresh();
   }
 
   #welcome(hello: Hello): void {
@@ -116,6 +135,8 @@ export class WorkerConnection {
       hello,
       socket: this.#socket,
       events: this.#parts.executor.events,
+      openHere: (path) => this.#parts.executor.readImage(path),
+      logger,
       leaseMs,
       graceMs,
     });
@@ -127,11 +148,14 @@ export class WorkerConnection {
     logger.info(about, 'a worker joined');
     this.#parts.onJoined?.(workerId);
     this.#parts.executor.join(worker);
+    void this.#checkVolumes(this.#parts.executor.knownImage);
+    this.#noteModels(worker);
   }
 
   #refuseBuild({ workerId, nodeId, host, build }: Greeting): void {
     const found = `the service is version ${this.#parts.build}, the worker ${build}`;
     this.#parts.logger.error({ workerId, nodeId, host }, `a worker was refused: ${found}`);
+    this.#owner.refused(`Worker ${workerId} on ${host} was refused: ${found}.`);
     // The reason of a close has 123 bytes at most.
     this.end(CLOSE.otherBuild, `Other version: ${found}.`.slice(0, 120));
   }
@@ -139,6 +163,22 @@ export class WorkerConnection {
   #refuseFrame({ workerId, nodeId }: Partial<Greeting>, fault: string): void {
     this.#parts.logger.warn({ workerId, nodeId, fault }, 'a frame of a worker was refused');
     this.end(CLOSE.badFrame, 'Not a frame.');
+  }
+
+  /** One line per change. */
+  #noteModels({ workerId, nodeId, modelDigests }: RemoteWorker): void {
+    const faults = modelFaults(modelDigests, this.#parts.executor.modelDigests());
+    const text = faults.join(' ');
+    if (text === this.#modelFaults) return;
+    this.#modelFaults = text;
+    const { logger } = this.#parts;
+    if (text === '')
+      logger.info({ workerId, nodeId }, 'the models of a worker are those of the service');
+    else
+      logger.warn(
+        { workerId, nodeId, faults },
+        'the models of a worker are not those of the service',
+      );
   }
 
   #warnOfRoots({ workerId, nodeId, roots }: Hello): void {

@@ -10,10 +10,15 @@ export interface WorkerGateParts extends ConnectionParts {
   beatMs?: number;
 }
 
+/** Workers that are refused dial again every 10 s; the log has one line per minute. */
+const LOGGED_EVERY_MS = 60_000;
+
 export class WorkerGate {
   readonly #parts: WorkerGateParts;
   readonly #connections = new Set<WorkerConnection>();
   readonly #timer: NodeJS.Timeout;
+  #refusal: { text: string; at: number } | null = null;
+  #loggedAt = -Infinity;
   #closed = false;
 
   constructor(parts: WorkerGateParts) {
@@ -24,11 +29,32 @@ export class WorkerGate {
     this.#timer.unref();
   }
 
-  /** `authorization` header of the upgrade. */
-  admits(authorization: string | undefined): boolean {
+  /** Why a worker was refused in the last minute, a sentence. */
+  get refusal(): string | null {
+    const { text, at } = this.#refusal ?? { text: null, at: 0 };
+    return performance.now() - at < LOGGED_EVERY_MS ? text : null;
+  }
+
+  /** `authorization` header of the upgrade, and where it came from. */
+  admits(authorization: string | undefined, address = 'an unknown address'): boolean {
     if (this.#parts.token === null) return true;
     const given = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
-    return timingSafeEqual(digest(given), digest(this.#parts.token));
+    const isKnown = timingSafeEqual(digest(given), digest(this.#parts.token));
+    if (!isKnown)
+      this.#noteRefusal(
+        given === '' ? 'no worker token' : 'another worker token than the service',
+        address,
+      );
+    return isKnown;
+  }
+
+  #noteRefusal(what: string, address: string): void {
+    const now = performance.now();
+    const text = `A worker at ${address} was refused, because it has ${what}: the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines.`;
+    this.#refusal = { text, at: now };
+    if (now - this.#loggedAt < LOGGED_EVERY_MS) return;
+    this.#loggedAt = now;
+    this.#parts.logger.warn({ address }, text);
   }
 
   /** The caller passes on what the socket receives, and its close. */
@@ -36,6 +62,9 @@ export class WorkerGate {
     const connection = new WorkerConnection(socket, this.#parts, {
       hello: (worker) => {
         this.#replace(worker, connection);
+      },
+      refused: (why) => {
+        this.#refusal = { text: why, at: performance.now() };
       },
       gone: () => this.#connections.delete(connection),
     });

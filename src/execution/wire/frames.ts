@@ -51,6 +51,8 @@ const stateSchema = z.object({
   slots: z.object({ sync: z.int().min(0), async: z.int().min(0) }),
   syncParallel: z.int().min(1),
   stats: workerStatsSchema,
+  /** Model name -> digest of the file that its node has for it. */
+  modelDigests: z.record(z.string(), z.string()),
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });
@@ -130,6 +132,8 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cancel'), lease: z.int() }),
   z.object({ type: z.literal('prepare'), call: z.int(), modelName: z.string() }),
   z.object({ type: z.literal('models'), call: z.int() }),
+  /** Whether the file is there; an error is the answer when it is not. */
+  z.object({ type: z.literal('look'), call: z.int(), path: z.string() }),
 ]);
 export type ServiceFrame = z.output<typeof serviceFrameSchema>;
 export type DetectFrame = Extract<ServiceFrame, { type: 'detect' }>;

@@ -5,7 +5,7 @@ const METHODS = 'GET, POST, PUT, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
 const EXPOSED_HEADERS =
   'location, retry-after, server-timing, x-request-id, idempotency-replayed, x-lattice-cluster-python, ' +
-  'content-disposition, x-lattice-failed-images, x-lattice-pending-images';
+  'x-lattice-cluster-namespace, content-disposition, x-lattice-failed-images, x-lattice-pending-images';
 
 /** These routes show people's pictures: to pages of this service and of listed origins only, also in development. */
 const PICTURES = /^\/v1\/(?:images(?:\/|$)|jobs\/[^/]+\/drawn$)/;

@@ -6,6 +6,7 @@ import {
   clusterSnapshotSchema,
   type ClusterSnapshot,
 } from '../../clusters/cluster-status.js';
+import { modelFaults, type ModelDigests } from '../../execution/worker-models.js';
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
 import { nodeGpuSchema, type NodeGpu } from '../../api/gpu-reading.js';
@@ -36,6 +37,13 @@ const workerSchema = z
     precision: z.string(),
     in_hand: z.int(),
     completed: z.int(),
+    models: z
+      .array(z.object({ name: z.string(), digest: z.string() }))
+      .openapi({ description: 'Model files of its node; empty where that is the service itself' }),
+    model_faults: z.array(z.string()).openapi({
+      description:
+        'Models of the service that its node lacks or has in another file; their images go to other workers',
+    }),
   })
   .openapi('ClusterWorker');
 
@@ -70,7 +78,7 @@ export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
 
 export function clusterRoutes(
   route: AddRoute,
-  { cluster, detector, workers, leftOutWorkers, logger }: AppDeps,
+  { cluster, detector, workers, modelDigests, leftOutWorkers, logger }: AppDeps,
 ): void {
   route(
     {
@@ -91,6 +99,10 @@ export function clusterRoutes(
                 'Version of the Python that the cluster runs on, when known; a client in Python needs the same minor',
               example: '3.11.7',
             }),
+            'x-lattice-cluster-namespace': z.string().optional().openapi({
+              description: 'Ray namespace of the workers',
+              example: 'lattice',
+            }),
           }),
         },
       },
@@ -99,9 +111,9 @@ export function clusterRoutes(
     async (c) => {
       try {
         const status = await cluster.status();
-        const body = view(status, detector.stats(), workers());
+        const body = view(status, detector.stats(), workers(), modelDigests());
         body.workers.push(...leftOutWorkers().map(viewLeftOut));
-        return replyJson(c, 200, body, pythonHeader(status));
+        return replyJson(c, 200, body, rayHeaders(status));
       } catch (thrown) {
         if (thrown instanceof LatticeError) throw thrown;
         logger.warn({ err: thrown }, 'cluster status failed');
@@ -113,15 +125,19 @@ export function clusterRoutes(
   );
 }
 
-/** A header, so that the body keeps the fields of the interface. */
-function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string> {
-  return typeof pythonVersion === 'string' ? { 'x-lattice-cluster-python': pythonVersion } : {};
+/** Headers, so that the body keeps the fields of the interface. */
+function rayHeaders({ pythonVersion, namespace }: ClusterSnapshot): Record<string, string> {
+  return {
+    ...(typeof pythonVersion === 'string' && { 'x-lattice-cluster-python': pythonVersion }),
+    ...(namespace !== undefined && { 'x-lattice-cluster-namespace': namespace }),
+  };
 }
 
 function view(
   status: ClusterSnapshot,
   stats: DetectorStats,
   workers: readonly WorkerReport[],
+  digests: ModelDigests,
 ): ClusterStatusBody {
   return {
     ...snapshot.view(status),
@@ -138,6 +154,11 @@ function view(
         precision,
         in_hand: inHand,
         completed,
+        models: Object.entries(worker.modelDigests ?? {}).map(([name, digest]) => ({
+          name,
+          digest,
+        })),
+        model_faults: modelFaults(worker.modelDigests, digests),
       };
     }),
   };
@@ -153,6 +174,8 @@ function viewLeftOut({ workerId, nodeId, reason }: LeftOutWorker): ClusterStatus
     precision: 'none',
     in_hand: 0,
     completed: 0,
+    models: [],
+    model_faults: [],
   };
 }
 

@@ -1,4 +1,5 @@
 /** The upgrade by which workers come in. Not in the documentation: no client of the service uses it. */
+import type { IncomingMessage } from 'node:http';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { WebSocket } from 'ws';
 import type { WorkerGate } from '../../execution/near/worker-gate.js';
@@ -19,7 +20,9 @@ export function addWorkerRoute(
     if (c.req.header('origin') !== undefined) {
       throw new LatticeError('forbidden', 'Workers are not web pages.');
     }
-    if (!gate.admits(c.req.header('authorization'))) {
+    const bindings = c.env as { incoming?: IncomingMessage } | undefined;
+    const address = bindings?.incoming?.socket.remoteAddress;
+    if (!gate.admits(c.req.header('authorization'), address)) {
       throw new LatticeError('unauthorized', 'The worker token is missing or wrong.');
     }
     return upgradeToWebSocket(c, (socket) => {

@@ -27,6 +27,7 @@ export function findings(seen: Seen): Finding[] {
   const found = [
     ...readiness(seen),
     ...workers(seen),
+    ...differentModels(seen),
     ...gpus(seen),
     ...volumes(seen),
     ...refused(seen),
@@ -58,6 +59,16 @@ function workers({ status }: Seen): Finding[] {
   return [
     { level, text: `${ill.length} of ${plural(all.length, 'worker')} ${are} not work: ${reason}` },
   ];
+}
+
+function differentModels({ status }: Seen): Finding[] {
+  const all = status?.workers ?? [];
+  const other = all.filter(({ model_faults: faults }) => faults.length > 0);
+  const [fault] = other.flatMap(({ model_faults: faults }) => faults);
+  if (fault === undefined) return [];
+  const some = `${other.length} of ${plural(all.length, 'worker')}`;
+  const text = `The models of ${some} are not those of the service: ${fault}`;
+  return [{ level: 'warn', text }];
 }
 
 function gpus({ status }: Seen): Finding[] {

@@ -60,6 +60,23 @@ function WorkerCard({ worker }: { worker: Worker }) {
           <Foreign text={reason} />
         </p>
       )}
+      {worker.model_faults.map((fault) => (
+        <p key={fault} class="fault">
+          <Foreign text={fault} />
+        </p>
+      ))}
+      {worker.models.length > 0 && (
+        <details class="why">
+          <summary>{plural(worker.models.length, 'model file')}</summary>
+          <ul class="fine">
+            {worker.models.map(({ name, digest }) => (
+              <li key={name}>
+                <Foreign text={name} /> <code>{digest}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </li>
   );
 }

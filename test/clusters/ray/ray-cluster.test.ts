@@ -30,6 +30,7 @@ test('the status is what the head says, with the jobs of this service', async ()
     pendingJobs: 4,
     runningJobs: 2,
     pythonVersion: '3.11.7',
+    namespace: 'blue',
   });
 });
 

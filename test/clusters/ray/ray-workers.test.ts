@@ -123,8 +123,23 @@ test('a job that fails is logged with its last lines and tried again', async () 
   const failure = logged.find(({ message }) => message === 'starting workers failed');
   expect(failure?.lines).toMatch(/^line 30\n[^]*\nline 49$/);
   expect(warnings()[1]).toMatch(
-    /^The workers cannot be started through http:\/\/\S+: the job lattice-blue-\S+ ended FAILED, /,
+    /^The workers cannot be started through http:\/\/\S+: the job lattice-blue-\S+ ended FAILED: line 49\.$/,
   );
+});
+
+test('why the last start failed is known until one succeeds', async () => {
+  dashboard.ends.push('FAILED');
+  dashboard.logs = 'The workers of this namespace belong to the service at ws://other:8000.\n';
+  let connected = false;
+  const ray = workers({ connected: () => connected });
+  expect(ray.failure).toBeNull();
+  ray.startWorkers();
+  await until(() => ray.failure !== null);
+  expect(ray.failure).toContain('belong to the service at ws://other:8000.');
+  connected = true;
+  ray.startWorkers();
+  await until(() => ups() === 1);
+  expect(ray.failure).toBeNull();
 });
 
 test('a job that does not end is stopped before the next', async () => {

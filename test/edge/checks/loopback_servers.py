@@ -18,6 +18,9 @@ HTTP2_SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 HTTP2_HEADERS = bytes([0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88])
 HTTP2_DATA = bytes([0, 0, 5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0])
 HTTP2_STATUS = bytes([0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88])
+# As gRPC sends it: `grpc-status: 16` in plain text.
+_REFUSAL = b"\x88\x40\x0bgrpc-status\x0216"
+HTTP2_REFUSAL = bytes([0, 0, len(_REFUSAL), 1, 5, 0, 0, 0, 1]) + _REFUSAL
 
 #: method and path -> (status, body, headers)
 Reply = tuple[int, Any, dict[str, str]]
@@ -68,15 +71,24 @@ def speak_grpc(connection: socket.socket) -> None:
     _speak_grpc(connection, HTTP2_STATUS)
 
 
-def _speak_grpc(connection: socket.socket, answer: bytes) -> None:
-    """The first frame at once, then the end for anybody who does not speak HTTP/2."""
+def speak_ray_with(token: str) -> Callable[[socket.socket], None]:
+    """Ray's client server of a cluster with this token."""
+    return lambda connection: _speak_grpc(connection, HTTP2_REFUSAL, f"Bearer {token}".encode())
+
+
+def _speak_grpc(connection: socket.socket, answer: bytes, token: bytes | None = None) -> None:
+    """The first frame at once, then the end for anybody who does not speak HTTP/2.
+
+    `answer` is for callers without the token.
+    """
     connection.sendall(HTTP2_SETTINGS)
     received = connection.recv(1024)
     if not received.startswith(b"PRI * HTTP/2.0"):
         return
     while b"/ray.rpc.RayletDriver/ClusterInfo" not in received:
         received += connection.recv(1024)
-    connection.sendall(answer)
+    knows = token is not None and token in received
+    connection.sendall(HTTP2_HEADERS + HTTP2_DATA if knows else answer)
     say_nothing(connection)
 
 
@@ -133,6 +145,7 @@ def service(
     key: str | None = None,
     cluster_fault: str | None = None,
     more: Routes | None = None,
+    namespace: str | None = None,
 ) -> Iterator[int]:
     """What lattice-core answers to the checks; its own version is 0.1.0, so any other is that of a Ray cluster."""
 
@@ -146,7 +159,14 @@ def service(
         if path == "/v1/cluster/status":
             if cluster_fault is not None:
                 return 503, {"code": "cluster_unavailable", "detail": cluster_fault}, {}
-            told = {} if python is None else {"x-lattice-cluster-python": python}
+            told = {
+                name: value
+                for name, value in (
+                    ("x-lattice-cluster-python", python),
+                    ("x-lattice-cluster-namespace", namespace),
+                )
+                if value is not None
+            }
             return 200, {"cluster_version": cluster_version}, told
         if more is not None:
             return more(method, path, body, headers)

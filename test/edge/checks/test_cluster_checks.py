@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
+import tempfile
 import unittest
+from pathlib import Path
 
 from edge_case import EdgeCase
 from loopback_servers import (
@@ -12,6 +14,7 @@ from loopback_servers import (
     service,
     speak_grpc,
     speak_ray,
+    speak_ray_with,
     speak_tls,
     tcp_server,
 )
@@ -71,6 +74,44 @@ class ClusterChecks(EdgeCase):
                 sentence = self.with_cluster(f"ray://127.0.0.1:{port}")
                 self.assertIn("is not the client port of a Ray cluster", sentence)
                 self.assertIn(part, sentence)
+
+    def test_a_cluster_with_a_token(self) -> None:
+        self.install_ray("2.58.0")
+        with tempfile.TemporaryDirectory() as folder, service(cluster_version="2.60.0") as port:
+            file = Path(folder) / "token"
+            token = "t" * 200
+            with tcp_server(speak_ray_with(token)) as cluster:
+                variables = {
+                    "LATTICE_CORE_API_URL": f"http://127.0.0.1:{port}",
+                    "LATTICE_RAY_ADDRESS": f"ray://127.0.0.1:{cluster}",
+                }
+                at = f"The Ray cluster at ray://127.0.0.1:{cluster}"
+                self.assertIn(
+                    f"{at} needs a token: set LATTICE_RAY_TOKEN_FILE", self.fault(variables)
+                )
+                variables["LATTICE_RAY_TOKEN_FILE"] = str(file)
+                self.assertIn("which cannot be read (No such file", self.fault(variables))
+                file.write_text("another\n")
+                self.assertIn(f"{at} does not accept the token", self.fault(variables))
+                file.write_text(f"{token}\n")
+                self.assertIn("Ray's must be equal", self.fault(variables))
+
+    def test_another_namespace(self) -> None:
+        self.install_ray("2.60.0")
+        with (
+            tcp_server(speak_ray) as cluster,
+            service(cluster_version="2.60.0", python=PYTHON, namespace="north") as port,
+        ):
+            sentence = self.fault(
+                {
+                    "LATTICE_CORE_API_URL": f"http://127.0.0.1:{port}",
+                    "LATTICE_RAY_ADDRESS": f"ray://127.0.0.1:{cluster}",
+                }
+            )
+        self.assertEqual(
+            sentence,
+            "The service's workers are in the namespace north and LATTICE_RAY_NAMESPACE is lattice: set it to north.",
+        )
 
     def test_a_web_server_listens(self) -> None:
         with service() as port:

@@ -35,6 +35,7 @@ def init(*address, **options):
     count += 1
     raise ConnectionAbortedError("Initialization failure from server:\\nTraceback\\nno room on the head node.")
 """
+REFUSES_LATE = REFUSES.replace("count += 1", "count += 1; import time; time.sleep(1.2)")
 REFUSES_ONCE = (
     JOINS
     + """
@@ -92,6 +93,13 @@ class Join(EdgeCase):
         self.assertNotIn("\n", str(caught.exception))
         ray: Any = sys.modules["ray"]
         self.assertEqual(ray.count, 2)
+
+    def test_both_tries_together_take_no_longer_than_it_says(self) -> None:
+        start = time.monotonic()
+        with self.assertRaises(SetupError) as caught:
+            self.connect(REFUSES_LATE, seconds=2.3)
+        self.assertLess(time.monotonic() - start, 2.8)
+        self.assertIn("within 2.3 s", str(caught.exception))
 
     def test_a_refusal_that_passes_does_no_harm(self) -> None:
         said = self.connect(REFUSES_ONCE)

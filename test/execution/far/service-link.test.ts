@@ -26,6 +26,7 @@ function openLink(parts: Partial<ServiceLinkParts> = {}): ServiceLink {
     nodeId: 'node-1',
     roots: () => Promise.resolve([]),
     detector: new ScriptedDetector(),
+    modelDigests: () => ({}),
     maxImageBytes: 1024 * 1024,
     logger: { debug: ignore, info: ignore, warn, error: ignore },
     backoffMs: 20,

@@ -15,7 +15,12 @@ const announcing = (lease: number, imageBytes: number): DetectFrame => ({
 
 function open() {
   const detector = new ScriptedDetector();
-  const session = new WorkerSession({ detector, nodeId: 'node', send: () => undefined });
+  const session = new WorkerSession({
+    detector,
+    nodeId: 'node',
+    modelDigests: () => ({}),
+    send: () => undefined,
+  });
   return { detector, session };
 }
 

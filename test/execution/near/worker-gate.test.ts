@@ -77,6 +77,7 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
       hangingFolders: 0,
       suggestedWindow: 2,
     },
+    modelDigests: {},
     fault: null,
   },
   ...more,
@@ -149,6 +150,15 @@ describe('admission of workers', () => {
     const wrong = new HandWorker({ headers: { authorization: 'Bearer wrong' } });
     await wrong.closing();
     expect(wrong.frames).toEqual([]);
+    await new HandWorker().closing();
+    const reason =
+      'A worker at 127.0.0.1 was refused, because it has no worker token: ' +
+      'the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines.';
+    expect(rig.gate.refusal).toBe(reason);
+    // Workers dial again every 10 s: one line stands for all of them.
+    expect(rig.logged.map(({ message }) => message)).toEqual([
+      reason.replace('no worker token', 'another worker token than the service'),
+    ]);
     await startWorker(rig, new ScriptedDetector(), { token: 'the-token' }).then((link) =>
       link.stop(0),
     );
@@ -178,6 +188,9 @@ describe('admission of workers', () => {
       });
     }
     expect(rig.detector.workers()).toEqual([]);
+    expect(rig.gate.refusal).toBe(
+      `Worker worker-0 on host-a was refused: the service is version ${BUILD}, the worker unknown.`,
+    );
     expect(
       rig.logged.filter(({ message }) => message.includes('a worker was refused')),
     ).toMatchObject([

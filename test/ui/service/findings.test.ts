@@ -6,7 +6,7 @@ import { compose, get } from '../../support/composed-app.js';
 
 const app = compose();
 const status = (await get(app, '/v1/cluster/status')).body as ClusterStatus;
-const worker = (state: 'ready' | 'unhealthy', reason: string | null) => ({ worker_id: 'w', node_id: 'n', state, reason, device: 'cpu', precision: 'bf16', in_hand: 0, completed: 0 }); // prettier-ignore
+const worker = (state: 'ready' | 'unhealthy', reason: string | null) => ({ worker_id: 'w', node_id: 'n', state, reason, device: 'cpu', precision: 'bf16', in_hand: 0, completed: 0, models: [], model_faults: [] as string[] }); // prettier-ignore
 const seen = (changes: Partial<Seen> = {}): Seen => ({
   notReady: null,
   status: { ...status, workers: [worker('ready', null)] },
@@ -50,5 +50,16 @@ test('failures of the last minute only, and a queue that does not empty', () => 
   expect(texts({ readings: recent })).toEqual([
     'warn: 10 images failed in the last minute: image_not_found.',
     'warn: Requests wait for a worker: more come than the machine can answer at once.',
+  ]);
+});
+
+test('models that differ between nodes', () => {
+  const differs = { ...worker('ready', null), model_faults: ['m.pt is missing.'] };
+  const workers = [worker('ready', null), differs];
+  expect(findings(seen({ status: { ...status, workers } }))).toEqual([
+    {
+      level: 'warn',
+      text: 'The models of 1 of 2 workers are not those of the service: m.pt is missing.',
+    },
   ]);
 });
