@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "native/model/class_names.h"
 #include "native/model/python_literal.h"
 
 namespace lattice {
@@ -11,6 +12,7 @@ namespace {
 constexpr int kDefaultSide = 640;
 constexpr int kMaxSide = 8192;
 constexpr int kMaxBatch = 64;
+constexpr int kMaxStride = 256;
 // A message names as many; what a file declares may have no end.
 constexpr size_t kMostListed = 8;
 
@@ -91,15 +93,17 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
   }
   auto parsed = ParseClassNames(names->second);
   if (!parsed.ok()) {
-    return Refuse("The model's class names cannot be read: " + parsed.status().message() + ".");
+    return Refuse("The model's class names cannot be used: " + parsed.status().message() +
+                  ". Name the classes with `lattice model add --names`.");
   }
   info.names = *std::move(parsed);
   if (const auto stride = metadata.find("stride"); stride != metadata.end()) {
     const auto values = ParseIntegers(stride->second);
-    if (!values.ok() || values->front() < 1 || values->front() > 256) {
+    const int largest = values.ok() ? *std::max_element(values->begin(), values->end()) : 0;
+    if (largest < 1 || largest > kMaxStride) {
       return Refuse("The model's stride cannot be read: '" + stride->second.substr(0, 40) + "'.");
     }
-    info.stride = values->front();
+    info.stride = largest;
   }
   info.metadata = std::move(metadata);
   return info;

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <optional>
 
+#include "native/model/class_names.h"
 #include "native/model/protobuf_wire.h"
-#include "native/model/python_literal.h"
 
 namespace lattice {
 namespace {

@@ -31,12 +31,20 @@ TEST(DescribeMetadataTest, SaysWhatItFound) {
             std::string::npos);
   EXPECT_NE(Refusal(DescribeMetadata({{"task", "detect"}}).status()).find("names"),
             std::string::npos);
-  EXPECT_NE(Refusal(DescribeMetadata({{"names", "['car']"}}).status()).find("dict literal"),
-            std::string::npos);
-  for (const char* stride : {"0", "-1", "x", "100000"}) {
+  for (const char* names : {"car", "None", "['car', '']"}) {
+    EXPECT_NE(Refusal(DescribeMetadata({{"names", names}}).status()).find("--names"),
+              std::string::npos);
+  }
+  for (const char* stride : {"0", "-1", "x", "100000", "32.5"}) {
     EXPECT_NE(Refusal(DescribeMetadata({{"names", "{0: 'car'}"}, {"stride", stride}}).status())
                   .find("stride"),
               std::string::npos);
+  }
+}
+
+TEST(DescribeMetadataTest, ReadsTheStrideOfAnyExporter) {
+  for (const char* stride : {"32", "32.0", "[8, 16, 32]", "[32.0]"}) {
+    EXPECT_EQ(DescribeMetadata({{"names", "['car']"}, {"stride", stride}})->stride, 32) << stride;
   }
 }
 
@@ -50,6 +58,9 @@ TEST(ResolveInputTest, KeepsFixedSidesAndClosesOpenOnes) {
   ModelInfo open = Detector({{"imgsz", "[320, 480]"}});
   EXPECT_EQ(*ResolveInput({{-1, 3, -1, -1}}, open), (Shape{1, 3, 320, 480}));
   EXPECT_EQ(open.fixed_batch, 0);
+
+  ModelInfo pair = Detector({{"imgsz", "320,480"}});
+  EXPECT_EQ(*ResolveInput({{-1, 3, -1, -1}}, pair), (Shape{1, 3, 320, 480}));
 
   ModelInfo single = Detector({{"imgsz", "416"}});
   EXPECT_EQ(*ResolveInput({{-1, -1, -1, -1}}, single), (Shape{1, 3, 416, 416}));
