@@ -23,7 +23,7 @@ namespace lattice {
 namespace {
 
 // To be raised with every change of what reading a model finds, or of what is kept of it.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr char kSuffix[] = ".network";
 // Of models and their versions; the files of others are removed.
 constexpr size_t kMostKept = 16;

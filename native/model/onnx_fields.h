@@ -40,6 +40,9 @@ inline constexpr uint32_t kTensorShape = 2;
 inline constexpr uint32_t kShapeDimension = 1;
 inline constexpr uint32_t kDimensionValue = 1;
 
+// Messages inside messages; ends a walk through a file that was made to be deep.
+inline constexpr int kMostNested = 64;
+
 }  // namespace lattice::onnx
 
 #endif  // LATTICE_MODEL_ONNX_FIELDS_H_

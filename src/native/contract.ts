@@ -104,6 +104,14 @@ export interface NativeInputSize {
   height: number;
 }
 
+/**
+ * How the outputs of a network hold its boxes, as `native/model/head.h` has it. `scales`: the network was cut at its head,
+ * which is proven to give the same boxes. `rows`: a row per side of the boxes and per class. `final`: a row per box, of
+ * corners, score and class; the network leaves out boxes itself, those below a score of its own as well, so that an image may
+ * have none.
+ */
+export type HeadLayout = 'scales' | 'rows' | 'final';
+
 /** A model that the addon has loaded. */
 export interface NativeModel {
   modelId: number;
@@ -120,8 +128,7 @@ export interface NativeModel {
   rectangles: NativeInputSize[];
   /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
   without: string[];
-  /** The file leaves out boxes itself, those below a score of its own as well: an image may have none. */
-  suppresses: boolean;
+  layout: HeadLayout;
   /** Of the file that is loaded, in hex. */
   sha256: string;
   device: string;
@@ -192,6 +199,11 @@ export interface NativeTask extends EngineParameters {
   deadlineMs: number;
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
+  /**
+   * Every row of a network of the layouts `rows` and `final` instead of boxes: in pixels of the input, in the order of the
+   * output, whatever the numbers are. False when left out.
+   */
+  raw?: boolean;
 }
 
 /** One result record in `meta`: the place of each number. */

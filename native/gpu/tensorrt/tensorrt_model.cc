@@ -16,6 +16,7 @@
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/gpu/tensorrt/tensorrt_builder.h"
 #include "native/gpu/tensorrt/tensorrt_logger.h"
+#include "native/model/box_choice.h"
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
@@ -189,8 +190,9 @@ Status DescribeOutputs(nvinfer1::ICudaEngine& engine, TensorRtModel* model) {
   if (names.empty()) return Misfit("The engine's inputs and outputs are not the network's.");
   const auto shapes = OutputShapes(engine, *model, names);
   if (!shapes.ok()) return shapes.status();
-  const Status fits = model->cut ? CheckHeadShapes(*shapes, *model)
-                                 : CheckOutput(*shapes, model->buckets.front(), model->info);
+  const Status fits =
+      model->cut ? CheckHeadShapes(*shapes, *model)
+                 : CheckOutput(*shapes, model->buckets.front(), model->chooses_boxes, model->info);
   if (!fits.ok()) return fits;
   const auto type = model->cut ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -267,6 +269,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
   Cut(*network, *input, &model);
+  model.chooses_boxes = ChoosesBoxes(network->graph);
   SetBuckets(*network, batches, &model);
   return model;
 }

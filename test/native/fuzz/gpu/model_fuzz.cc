@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "native/gpu/onnx/float_type.h"
+#include "native/model/box_choice.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
@@ -23,7 +24,9 @@ void CheckDescription(ByteView bytes, const OnnxModel& model) {
   if (!metadata.ok()) return;
   auto info = DescribeMetadata(*std::move(metadata));
   if (!info.ok() || !ResolveInput(ShapesOf(model.graph.inputs), *info).ok()) return;
-  (void)CheckOutput(ShapesOf(model.graph.outputs), std::max(info->fixed_batch, 1), *info).ok();
+  (void)CheckOutput(ShapesOf(model.graph.outputs), std::max(info->fixed_batch, 1),
+                    ChoosesBoxes(model.graph), *info)
+      .ok();
 }
 
 // Written and read again it is the same network.
