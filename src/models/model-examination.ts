@@ -1,10 +1,9 @@
 /** Examines a model file: what it contains, and what it does on this machine. */
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import type { FloatPrecision } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
-import type { Core } from '../native/core.js';
+import { readModel, type Core } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
 import { compare } from './box-agreement.js';
 import { openCpuCore } from './cpu-core.js';
@@ -34,6 +33,7 @@ export interface PrecisionRun {
 }
 
 export interface ModelExamination {
+  /** Of the file and of its weights that lie beside it. */
   bytes: number;
   model: NativeModel;
   /** Full precision first. */
@@ -68,7 +68,7 @@ export async function examineModel(
       'It detects nothing: every score on the pictures is 0.',
     );
   }
-  const { size: bytes } = await stat(path);
+  const { length: bytes } = await readModel(path);
   return {
     bytes,
     model: exact.model,

@@ -16,6 +16,8 @@ export interface NativeAddon {
   jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
+  /** A model file with the weights that lie in files beside it, read off the JS thread. Rejects as `loadModel` does. */
+  readModel(path: string): Promise<Buffer>;
   /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */
   decodeImage(bytes: Uint8Array, maxPixels: number, maxSide: number): Promise<NativePixels>;
   /**
@@ -129,7 +131,7 @@ export interface NativeModel {
   /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
   without: string[];
   layout: HeadLayout;
-  /** Of the file that is loaded, in hex. */
+  /** Of the file that is loaded and of its weights that lie beside it, in hex. */
   sha256: string;
   device: string;
   precision: string;
