@@ -18,6 +18,7 @@
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
+#include "native/model/yolox.h"
 
 namespace lattice {
 namespace {
@@ -151,7 +152,8 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   std::vector<InputSize> rectangles;
   std::vector<std::string> without;
   if (!network) {
-    auto model = ReadOpenVinoModel(*file, *described, options.rectangles);
+    auto model =
+        ReadOpenVinoModel(WithYoloxAsRows(*file, *described), *described, options.rectangles);
     if (!model.ok()) return model.status();
     rectangles = model->info.rectangles;
     without = model->info.without;

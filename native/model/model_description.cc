@@ -62,8 +62,9 @@ std::string Advice(const Shape& output, bool chooses_boxes, const ModelInfo& inf
   }
   if (columns == 4 + classes) return "Rows and columns are swapped: export it without a transpose.";
   if (columns == 5 + classes && rows == CellsOf(info)) {
-    return "A fifth column and a row per cell are those of YOLOX, which is not read: export a "
-           "detector of the v5u to v12 or v26 kind.";
+    return "A fifth column and a row per cell are those of YOLOX, which is read in one form only: "
+           "its "
+           "raw export in float32, without --decode_in_inference.";
   }
   if (columns == 5 + classes) {
     return "A fifth column is that of networks with anchor boxes (v5, v7): export one without "

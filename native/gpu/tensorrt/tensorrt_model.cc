@@ -21,6 +21,7 @@
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
+#include "native/model/yolox.h"
 
 namespace lattice {
 namespace {
@@ -257,14 +258,14 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   TensorRtModel model;
   model.name = std::filesystem::path(path).filename().string();
   model.onnx = *std::move(file);
-  const ByteView bytes = BytesOf(model.onnx);
-  auto metadata = ReadOnnxMetadata(bytes);
+  auto metadata = ReadOnnxMetadata(BytesOf(model.onnx));
   if (!metadata.ok()) return metadata.status();
   auto described = DescribeMetadata(*std::move(metadata));
   if (!described.ok()) return described.status();
   model.info = *std::move(described);
   model.info.sha256 = Sha256(model.onnx);
-  const auto network = ReadOnnxModel(bytes);
+  model.onnx = WithYoloxAsRows(std::move(model.onnx), model.info);
+  const auto network = ReadOnnxModel(BytesOf(model.onnx));
   if (!network.ok()) return network.status();
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
