@@ -69,13 +69,11 @@ ModelInfo Described(const std::string& names = "['car', 'bus']") {
   return *DescribeMetadata({{"names", names}});
 }
 
-std::vector<float> Run(const std::string& file, std::vector<float> pixels) {
-  auto compiled = SharedCore().compile_model(
-      SharedCore().read_model(file, ov::Tensor()), "CPU",
-      ov::hint::inference_precision(ov::element::f32));
+std::vector<float> OutputOf(const std::string& file, std::vector<float> pixels) {
+  auto compiled = SharedCore().compile_model(SharedCore().read_model(file, ov::Tensor()), "CPU",
+                                             ov::hint::inference_precision(ov::element::f32));
   auto request = compiled.create_infer_request();
-  request.set_input_tensor(
-      ov::Tensor(ov::element::f32, {1, 3, kHeight, kWidth}, pixels.data()));
+  request.set_input_tensor(ov::Tensor(ov::element::f32, {1, 3, kHeight, kWidth}, pixels.data()));
   request.infer();
   const ov::Tensor output = request.get_output_tensor();
   return {output.data<float>(), output.data<float>() + output.get_size()};
@@ -90,8 +88,8 @@ TEST(YoloxTest, GivesTheBoxesThatItsOwnDecodingGives) {
       as_trained[channel * kPixels + i] = picture[(2 - channel) * kPixels + i] * 255;
     }
   }
-  const std::vector<float> raw = Run(Yolox(), as_trained);
-  const std::vector<float> rows = Run(WithYoloxAsRows(Yolox(), Described()), picture);
+  const std::vector<float> raw = OutputOf(Yolox(), as_trained);
+  const std::vector<float> rows = OutputOf(WithYoloxAsRows(Yolox(), Described()), picture);
   ASSERT_EQ(rows.size(), (4 + kClasses) * kCells);
   size_t cell = 0;
   for (const int stride : {8, 16, 32}) {
@@ -106,7 +104,8 @@ TEST(YoloxTest, GivesTheBoxesThatItsOwnDecodingGives) {
                                   numbers[4] * numbers[5],
                                   numbers[4] * numbers[6]};
         for (size_t row = 0; row < std::size(expected); ++row) {
-          ASSERT_NEAR(rows[row * kCells + cell], expected[row], 1e-3f * std::abs(expected[row]) + 1e-4f)
+          ASSERT_NEAR(rows[row * kCells + cell], expected[row],
+                      1e-3f * std::abs(expected[row]) + 1e-4f)
               << "row " << row << " of cell " << cell;
         }
       }
