@@ -134,7 +134,7 @@ std::optional<EngineCache> OpenCache(const EngineOptions& options) {
 
 Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const EngineOptions& options,
                                               Source source) {
-  const auto file = ReadModelFile(path);
+  auto file = ReadModelFile(path);
   if (!file.ok()) return file.status();
   auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
   if (!metadata.ok()) return metadata.status();
@@ -144,6 +144,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   if (!bf16.ok()) return bf16.status();
 
   described->sha256 = Sha256(*file);
+  const size_t file_bytes = file->size();
   const auto cache = OpenCache(options);
   const std::string name = cache ? NameOf(path, described->sha256, *bf16) : std::string();
   std::optional<Network> network;
@@ -152,8 +153,8 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   std::vector<InputSize> rectangles;
   std::vector<std::string> without;
   if (!network) {
-    auto model =
-        ReadOpenVinoModel(WithYoloxAsRows(*file, *described), *described, options.rectangles);
+    auto model = ReadOpenVinoModel(WithYoloxAsRows(*std::move(file), *described), *described,
+                                   options.rectangles);
     if (!model.ok()) return model.status();
     rectangles = model->info.rectangles;
     without = model->info.without;
@@ -166,7 +167,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   compiled.info_.without = std::move(without);
   compiled.precision_ = PrecisionOf(network->findings.quantization, *bf16);
   compiled.exported_ = network->exported;
-  compiled.file_bytes_ = file->size();
+  compiled.file_bytes_ = file_bytes;
   compiled.was_kept_ = was_kept;
   return compiled;
 }
