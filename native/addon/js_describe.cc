@@ -18,6 +18,23 @@ Napi::Object ToMetadata(Napi::Env env, const std::map<std::string, std::string>&
   return object;
 }
 
+namespace {
+
+// HeadLayout of src/native/contract.ts.
+const char* NameOf(HeadLayout layout) {
+  switch (layout) {
+    case HeadLayout::kScales:
+      return "scales";
+    case HeadLayout::kFinal:
+      return "final";
+    case HeadLayout::kRows:
+      break;
+  }
+  return "rows";
+}
+
+}  // namespace
+
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   const ModelInfo& info = model.info;
   auto rectangles = Napi::Array::New(env, info.rectangles.size());
@@ -34,7 +51,7 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("inputWidth", info.input_width);
   object.Set("inputHeight", info.input_height);
   object.Set("fixedBatch", info.fixed_batch);
-  object.Set("suppresses", info.head.layout == HeadLayout::kFinal);
+  object.Set("layout", NameOf(info.head.layout));
   object.Set("anyRectangle", info.any_rectangle);
   object.Set("rectangles", rectangles);
   object.Set("without", ToNames(env, info.without));

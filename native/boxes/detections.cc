@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <unordered_map>
 
 #include "native/boxes/box_math.h"
@@ -99,6 +100,28 @@ std::vector<Found> FindInFinal(const float* output, int classes, int rows,
   return found;
 }
 
+std::vector<Detection> RawFinal(const float* output, int rows) {
+  std::vector<Detection> raw;
+  raw.reserve(static_cast<size_t>(rows));
+  for (int row = 0; row < rows; ++row) {
+    const float* r = output + ptrdiff_t{6} * row;
+    raw.push_back({r[0], r[1], r[2], r[3], r[4], r[5]});
+  }
+  return raw;
+}
+
+std::vector<Detection> RawRows(const float* output, int classes, int anchors) {
+  const BoxRows boxes{output, anchors};
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  std::vector<Detection> raw;
+  for (const Candidate& best :
+       ScanScores(output + ptrdiff_t{4} * anchors, classes, anchors, kLowest)) {
+    const Box box = boxes.At(best.anchor);
+    raw.push_back({box.x1, box.y1, box.x2, box.y2, best.score, static_cast<float>(best.class_id)});
+  }
+  return raw;
+}
+
 // Best first. Sets `cut` when the cap dropped some.
 void Order(std::vector<Found>* found, bool* cut) {
   *cut = found->size() > size_t{kMaxCandidates};
@@ -170,11 +193,13 @@ Detections FindBoxes(const Head& head, const HeadOutput& output,
     case HeadLayout::kScales:
       return Choose(FindInScales(output, head, options), !head.one_to_one, transform, options);
     case HeadLayout::kFinal:
+      if (options.raw) return {RawFinal(output.rows, output.count)};
       return Choose(FindInFinal(output.rows, head.classes, output.count, options), false, transform,
                     options);
     case HeadLayout::kRows:
       break;
   }
+  if (options.raw) return {RawRows(output.rows, head.classes, output.count)};
   return Choose(FindInRows(output.rows, head.classes, output.count, options), true, transform,
                 options);
 }

@@ -20,12 +20,16 @@ struct DetectionOptions {
   float iou = 0.7f;          // suppress IoU > iou within a class
   int max_detections = 300;
   std::vector<int> class_ids;  // empty = all; applied before suppression
+  // Instead of boxes: every row of a whole network, to judge whether its layout is what it was
+  // taken for. In input pixels, with the best class of each anchor, in the order of the output,
+  // whatever the numbers are. Without effect where the network is cut at its head.
+  bool raw = false;
 };
 
 // One row of the result: exactly six floats, so that a vector of rows is the Float32Array that JS
 // gets.
 struct Detection {
-  float x1, y1, x2, y2;  // source pixels, clamped to the image
+  float x1, y1, x2, y2;  // source pixels, clamped to the image; see DetectionOptions::raw
   float score;
   float class_id;
 };

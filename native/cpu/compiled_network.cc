@@ -18,12 +18,13 @@
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
+#include "native/model/yolox.h"
 
 namespace lattice {
 namespace {
 
 // To be raised with every change of what reading a model finds, or of what is kept of it.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr char kSuffix[] = ".network";
 // Of models and their versions; the files of others are removed.
 constexpr size_t kMostKept = 16;
@@ -133,7 +134,7 @@ std::optional<EngineCache> OpenCache(const EngineOptions& options) {
 
 Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const EngineOptions& options,
                                               Source source) {
-  const auto file = ReadModelFile(path);
+  auto file = ReadModelFile(path);
   if (!file.ok()) return file.status();
   auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
   if (!metadata.ok()) return metadata.status();
@@ -143,6 +144,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   if (!bf16.ok()) return bf16.status();
 
   described->sha256 = Sha256(*file);
+  const size_t file_bytes = file->size();
   const auto cache = OpenCache(options);
   const std::string name = cache ? NameOf(path, described->sha256, *bf16) : std::string();
   std::optional<Network> network;
@@ -151,7 +153,8 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   std::vector<InputSize> rectangles;
   std::vector<std::string> without;
   if (!network) {
-    auto model = ReadOpenVinoModel(*file, *described, options.rectangles);
+    auto model = ReadOpenVinoModel(WithYoloxAsRows(*std::move(file), *described), *described,
+                                   options.rectangles);
     if (!model.ok()) return model.status();
     rectangles = model->info.rectangles;
     without = model->info.without;
@@ -164,7 +167,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   compiled.info_.without = std::move(without);
   compiled.precision_ = PrecisionOf(network->findings.quantization, *bf16);
   compiled.exported_ = network->exported;
-  compiled.file_bytes_ = file->size();
+  compiled.file_bytes_ = file_bytes;
   compiled.was_kept_ = was_kept;
   return compiled;
 }

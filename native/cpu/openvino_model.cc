@@ -9,6 +9,7 @@
 
 #include "native/cpu/head_check.h"
 #include "native/cpu/openvino_core.h"
+#include "native/model/box_choice.h"
 #include "native/model/detection_head.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
@@ -193,7 +194,8 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo descr
     network = Cut(*network, *found);
   } else {
     const Status output =
-        CheckOutput(Shapes(at_own_input()->outputs()), static_cast<int>((*input)[0]), info);
+        CheckOutput(Shapes(at_own_input()->outputs()), static_cast<int>((*input)[0]),
+                    !onnx.ok() || ChoosesBoxes(onnx->graph), info);
     if (!output.ok()) return output;
   }
   ChooseRectangles(*network, inputs[0][2] < 0 && inputs[0][3] < 0, rectangles, &info);

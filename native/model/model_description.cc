@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "native/model/class_names.h"
 #include "native/model/python_literal.h"
 
 namespace lattice {
@@ -11,6 +12,7 @@ namespace {
 constexpr int kDefaultSide = 640;
 constexpr int kMaxSide = 8192;
 constexpr int kMaxBatch = 64;
+constexpr int kMaxStride = 256;
 // A message names as many; what a file declares may have no end.
 constexpr size_t kMostListed = 8;
 
@@ -41,18 +43,41 @@ constexpr const char* kOneOutput =
     "Needed is one output, of boxes; several are those of segmentation, of poses, or of a head "
     "without its end. Export a detector with task=detect.";
 
-// How to export again what has another output.
-std::string Advice(const Shape& output, int64_t classes) {
+// Cells of the three grids of the network's input.
+int64_t CellsOf(const ModelInfo& info) {
+  int64_t cells = 0;
+  for (const int64_t stride : {8, 16, 32}) {
+    cells += info.input_width / stride * (info.input_height / stride);
+  }
+  return cells;
+}
+
+// Which layout it looks like, and how to export the model again.
+std::string Advice(const Shape& output, bool chooses_boxes, const ModelInfo& info) {
+  const auto classes = static_cast<int64_t>(info.names.size());
+  const auto rows = output.size() == 3 ? output[1] : 0;
   const auto columns = output.size() == 3 ? output[2] : 0;
-  if (columns == 4 + classes && output[1] <= 1000) {
+  if (columns == 4 + classes && (chooses_boxes || rows <= 1000)) {
     return "This is the layout of RT-DETR, which is not read: export another detector.";
   }
   if (columns == 4 + classes) return "Rows and columns are swapped: export it without a transpose.";
+  if (columns == 5 + classes && rows == CellsOf(info)) {
+    return "A fifth column and a row per cell are those of YOLOX, which is read in one form only: "
+           "its "
+           "raw export in float32, without --decode_in_inference.";
+  }
   if (columns == 5 + classes) {
     return "A fifth column is that of networks with anchor boxes (v5, v7): export one without "
            "them, such as yolov5nu.";
   }
-  if (columns > kFinalColumns && columns < output[1]) {
+  if (columns == kFinalColumns) {
+    return "Nothing in the network chooses among its rows (TopK, NonMaxSuppression), so they are "
+           "not "
+           "boxes with their scores: export it without a transpose, and with the class names it "
+           "was "
+           "trained on.";
+  }
+  if (columns > kFinalColumns && columns < rows) {
     return "Rows of more columns are of masks, key points or turned boxes: export a detector with "
            "task=detect.";
   }
@@ -91,15 +116,17 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
   }
   auto parsed = ParseClassNames(names->second);
   if (!parsed.ok()) {
-    return Refuse("The model's class names cannot be read: " + parsed.status().message() + ".");
+    return Refuse("The model's class names cannot be used: " + parsed.status().message() +
+                  ". Name the classes with `lattice model add --names`.");
   }
   info.names = *std::move(parsed);
   if (const auto stride = metadata.find("stride"); stride != metadata.end()) {
     const auto values = ParseIntegers(stride->second);
-    if (!values.ok() || values->front() < 1 || values->front() > 256) {
+    const int largest = values.ok() ? *std::max_element(values->begin(), values->end()) : 0;
+    if (largest < 1 || largest > kMaxStride) {
       return Refuse("The model's stride cannot be read: '" + stride->second.substr(0, 40) + "'.");
     }
-    info.stride = values->front();
+    info.stride = largest;
   }
   info.metadata = std::move(metadata);
   return info;
@@ -138,7 +165,8 @@ Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info) {
   return Shape{batch < 0 ? 1 : batch, 3, info.input_height, info.input_width};
 }
 
-Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info) {
+Status CheckOutput(const std::vector<Shape>& outputs, int batch, bool chooses_boxes,
+                   ModelInfo& info) {
   const auto classes = static_cast<int64_t>(info.names.size());
   info.head = {};
   info.head.classes = static_cast<int>(classes);
@@ -146,7 +174,7 @@ Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info
   if (outputs.size() != 1) return Refuse(found + kOneOutput);
   const Shape& output = outputs[0];
   const bool fits_batch = output.size() == 3 && (output[0] == batch || output[0] < 0);
-  if (fits_batch && output[2] == kFinalColumns) {
+  if (fits_batch && output[2] == kFinalColumns && chooses_boxes) {
     info.head.layout = HeadLayout::kFinal;
     return {};
   }
@@ -157,7 +185,7 @@ Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info
   return Refuse(found + "Needed is one output " + ToText(Shape{batch, 4 + classes}) +
                 " with anchors last (4 + " + std::to_string(classes) + " classes), or " +
                 ToText(Shape{batch, -1, kFinalColumns}) + " of corners, score and class. " +
-                Advice(output, classes));
+                Advice(output, chooses_boxes, info));
 }
 
 }  // namespace lattice

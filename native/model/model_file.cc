@@ -2,7 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
+#include <utility>
+
+#include "native/model/git_lfs_pointer.h"
+#include "native/model/weight_files.h"
 
 namespace lattice {
 namespace {
@@ -22,12 +27,16 @@ Result<std::string> ReadModelFile(const std::string& path) {
   if (info.st_size > kMaxModelBytes) {
     return Status(StatusCode::kInvalidModel, "The model file is over 2 GiB.");
   }
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
   std::ifstream file(path, std::ios::binary);
+  if (IsGitLfsPointer(file)) {
+    return Status(StatusCode::kInvalidModel, std::string("The file is ") + kGitLfsPointer);
+  }
+  std::string bytes(static_cast<size_t>(info.st_size), '\0');
   if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
     return Status(StatusCode::kInvalidModel, "The model file cannot be read.");
   }
-  return bytes;
+  return WithWeightsInside(std::move(bytes), std::filesystem::path(path).parent_path().string(),
+                           size_t{kMaxModelBytes});
 }
 
 }  // namespace lattice

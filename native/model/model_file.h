@@ -8,8 +8,9 @@
 
 namespace lattice {
 
-// The whole file. kUnknownModel when there is none, kInvalidModel when it is no regular file, over
-// 2 GiB (protobuf's own limit) or cannot be read.
+// The whole file, with the weights that lie in files beside it (weight_files.h). kUnknownModel when
+// there is none, kInvalidModel when it is no regular file, over 2 GiB (protobuf's own limit), a Git
+// LFS pointer or cannot be read, and as WithWeightsInside.
 Result<std::string> ReadModelFile(const std::string& path);
 
 }  // namespace lattice

@@ -28,7 +28,7 @@ struct ModelInfo {
   std::string precision;  // "f32", "bf16", ...
   // About what the loaded model takes of the memory of its device.
   size_t memory_bytes = 0;
-  std::string sha256;       // of the file's bytes, hex
+  std::string sha256;       // of what ReadModelFile gives, hex
   std::string engine_file;  // of a GPU, in the folder of engines; "" where none is kept
   std::map<std::string, std::string> metadata;
 };

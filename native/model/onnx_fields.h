@@ -28,10 +28,18 @@ inline constexpr uint32_t kAttributeTensor = 5;
 inline constexpr uint32_t kAttributeGraph = 6;
 inline constexpr uint32_t kAttributeFloats = 7;
 inline constexpr uint32_t kAttributeIntegers = 8;
+inline constexpr uint32_t kAttributeTensors = 10;
 inline constexpr uint32_t kAttributeGraphs = 11;
 inline constexpr uint32_t kAttributeType = 20;
 inline constexpr uint64_t kTypeIsInteger = 2;
 inline constexpr uint64_t kTypeIsTensor = 4;
+inline constexpr uint32_t kTensorName = 8;
+inline constexpr uint32_t kRawData = 9;
+inline constexpr uint32_t kExternalData = 13;  // of a tensor: entries of text
+inline constexpr uint32_t kDataLocation = 14;
+inline constexpr uint32_t kEntryKey = 1;  // of metadata too
+inline constexpr uint32_t kEntryValue = 2;
+inline constexpr uint32_t kMetadataProps = 14;
 inline constexpr uint32_t kValueName = 1;
 inline constexpr uint32_t kValueType = 2;
 inline constexpr uint32_t kTensorType = 1;
@@ -39,6 +47,9 @@ inline constexpr uint32_t kElementType = 1;
 inline constexpr uint32_t kTensorShape = 2;
 inline constexpr uint32_t kShapeDimension = 1;
 inline constexpr uint32_t kDimensionValue = 1;
+
+// Messages inside messages; ends a walk through a file that was made to be deep.
+inline constexpr int kMostNested = 64;
 
 }  // namespace lattice::onnx
 

@@ -5,17 +5,13 @@
 #include <fstream>
 #include <optional>
 
+#include "native/model/class_names.h"
+#include "native/model/onnx_fields.h"
 #include "native/model/protobuf_wire.h"
-#include "native/model/python_literal.h"
 
 namespace lattice {
 namespace {
 
-// Field numbers of onnx.proto.
-constexpr uint32_t kGraph = 7;
-constexpr uint32_t kMetadataProps = 14;
-constexpr uint32_t kEntryKey = 1;
-constexpr uint32_t kEntryValue = 2;
 constexpr size_t kMaxOutlineBytes = 16 << 20;
 
 bool ReadEntry(ByteView bytes, std::map<std::string, std::string>& metadata) {
@@ -25,8 +21,8 @@ bool ReadEntry(ByteView bytes, std::map<std::string, std::string>& metadata) {
   while (!reader.AtEnd()) {
     const auto field = reader.Next();
     if (!field) return false;
-    if (field->delimited() && field->number == kEntryKey) key = TextOf(field->bytes);
-    if (field->delimited() && field->number == kEntryValue) value = TextOf(field->bytes);
+    if (field->delimited() && field->number == onnx::kEntryKey) key = TextOf(field->bytes);
+    if (field->delimited() && field->number == onnx::kEntryValue) value = TextOf(field->bytes);
   }
   metadata[key] = value;
   return true;
@@ -62,7 +58,7 @@ std::optional<std::string> OutlineOf(std::istream& file, uint64_t size) {
       if (!given) return std::nullopt;
       length = *given;
     }
-    const bool kept = type != WireType::kDelimited || *tag >> 3 == kMetadataProps;
+    const bool kept = type != WireType::kDelimited || *tag >> 3 == onnx::kMetadataProps;
     if (length > size - static_cast<uint64_t>(file.tellg()) ||
         (kept && length > kMaxOutlineBytes)) {
       return std::nullopt;
@@ -96,8 +92,8 @@ Result<std::map<std::string, std::string>> ReadOnnxMetadata(std::span<const uint
   while (!reader.AtEnd()) {
     const auto field = reader.Next();
     if (!field) return Damaged();
-    if (field->number == kGraph && field->delimited()) has_graph = true;
-    if (field->number == kMetadataProps) {
+    if (field->number == onnx::kGraph && field->delimited()) has_graph = true;
+    if (field->number == onnx::kMetadataProps) {
       if (!field->delimited() || !ReadEntry(field->bytes, metadata)) return Damaged();
     }
   }

@@ -5,23 +5,20 @@
 #include <cstring>
 
 #include "native/model/half_float.h"
+#include "native/model/onnx_fields.h"
 
 namespace lattice {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little-endian");
 
-// Field numbers of TensorProto.
+// Field numbers of TensorProto, beside those of onnx_fields.h.
 constexpr uint32_t kDims = 1;
 constexpr uint32_t kDataType = 2;
 constexpr uint32_t kSegment = 3;
 constexpr uint32_t kFloatData = 4;
 constexpr uint32_t kInt32Data = 5;
 constexpr uint32_t kInt64Data = 7;
-constexpr uint32_t kName = 8;
-constexpr uint32_t kRawData = 9;
-constexpr uint32_t kExternalData = 13;
-constexpr uint32_t kDataLocation = 14;
 
 constexpr size_t kMaxRank = 64;
 
@@ -86,7 +83,7 @@ Result<std::string> RawData(const OnnxTensor& tensor) {
   while (!reader.AtEnd()) {
     const auto field = reader.Next();
     if (!field) return Damaged(tensor.name);
-    if (field->number == kRawData && field->delimited()) {
+    if (field->number == onnx::kRawData && field->delimited()) {
       raw = TextOf(field->bytes);
     } else if (field->number == (halves ? kInt32Data : kFloatData)) {
       const bool read = halves ? AppendHalfData(*field, raw) : AppendFloatData(*field, raw);
@@ -109,7 +106,7 @@ std::vector<Value> Converted(const std::string& raw, Convert convert) {
 }
 
 bool HoldsNumbers(uint32_t field) {
-  return (field >= kSegment && field <= kInt64Data) || field == kRawData || field == 10 ||
+  return (field >= kSegment && field <= kInt64Data) || field == onnx::kRawData || field == 10 ||
          field == 11;
 }
 
@@ -118,14 +115,16 @@ OnnxTensor WithRaw(const OnnxTensor& like, std::string name, int32_t type, std::
   message.reserve(raw.size() + name.size() + 64);
   for (const int64_t dim : like.dims) AppendNumber(message, kDims, static_cast<uint64_t>(dim));
   AppendNumber(message, kDataType, static_cast<uint64_t>(type));
-  AppendBytes(message, kName, name);
-  AppendBytes(message, kRawData, raw);
+  AppendBytes(message, onnx::kTensorName, name);
+  AppendBytes(message, onnx::kRawData, raw);
   WireReader reader(like.message.bytes());
   while (!reader.AtEnd()) {
     const auto field = reader.Next();
     if (!field) break;  // ReadTensor has walked these bytes before
     const uint32_t number = field->number;
-    if (number == kDims || number == kDataType || number == kName || HoldsNumbers(number)) continue;
+    if (number == kDims || number == kDataType || number == onnx::kTensorName ||
+        HoldsNumbers(number))
+      continue;
     message += TextOf(field->whole);
   }
   return {std::move(name), type, like.dims, Message(std::move(message))};
@@ -158,26 +157,23 @@ Result<OnnxTensor> ReadTensor(ByteView bytes) {
       case kDataType:
         tensor.type = static_cast<int32_t>(field->value);
         break;
-      case kName:
+      case onnx::kTensorName:
         tensor.name = TextOf(field->bytes);
         break;
       case kSegment:
         return Damaged(tensor.name);
-      case kExternalData:
+      case onnx::kExternalData:
         elsewhere = true;
         break;
-      case kDataLocation:
+      case onnx::kDataLocation:
         elsewhere = elsewhere || field->value != 0;
         break;
       default:
         break;
     }
   }
-  if (elsewhere) {
-    return Status(StatusCode::kInvalidModel,
-                  "The tensor '" + tensor.name.substr(0, 80) +
-                      "' lies in a file beside the model; a model in one file is needed.");
-  }
+  // ReadModelFile takes in what lies beside a file.
+  if (elsewhere) return Damaged(tensor.name);
   return tensor;
 }
 
@@ -197,7 +193,7 @@ std::optional<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor) {
     const auto field = reader.Next();
     if (!field) return std::nullopt;
     bool read = true;
-    if (field->number == kRawData && field->delimited()) {
+    if (field->number == onnx::kRawData && field->delimited()) {
       values.resize(field->bytes.size() / sizeof(int64_t));
       if (!values.empty()) {
         std::memcpy(values.data(), field->bytes.data(), values.size() * sizeof(int64_t));

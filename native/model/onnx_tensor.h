@@ -54,7 +54,8 @@ struct OnnxTensor {
   Message message;  // the whole TensorProto, its numbers included
 };
 
-// Refers to `bytes`. kInvalidModel for a damaged message, data in other files, and segments.
+// Refers to `bytes`. kInvalidModel for a damaged message, and for data in other files and
+// segments.
 Result<OnnxTensor> ReadTensor(ByteView bytes);
 
 // All numbers in order, of a FLOAT or FLOAT16 tensor (FLOAT16 is converted exactly). Reads

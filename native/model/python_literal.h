@@ -1,7 +1,10 @@
-// Parses the Python literals that exporters write into model metadata.
+// Reads the literals of Python and JSON that exporters write into model metadata.
 #ifndef LATTICE_MODEL_PYTHON_LITERAL_H_
 #define LATTICE_MODEL_PYTHON_LITERAL_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,13 +13,36 @@
 
 namespace lattice {
 
-// `{0: 'person', 1: "traffic light"}` -> names by class id. The keys must be 0 to n-1, each once,
-// in any order; 1 <= n <= 10,000. The escapes are \\ \' \" \n \t \xHH \uHHHH. Fails with
-// kInvalidModel, which names the fault and its byte.
-Result<std::vector<std::string>> ParseClassNames(std::string_view text);
+// Reads one piece after the other, each behind any blanks. A piece that is not there, or is broken,
+// is nothing; the reader may then stand anywhere.
+class LiteralReader {
+ public:
+  explicit LiteralReader(std::string_view text) : text_(text) {}
 
-// `[640, 480]`, `(640, 480)` or `640`: up to 8 integers of up to 9 digits. Other text fails with
-// kInvalidModel.
+  size_t position() const { return at_; }
+
+  bool AtEnd();
+  bool Accept(char expected);
+  // Of up to 9 digits.
+  std::optional<int> Integer();
+  // In either quotes, as UTF-8. The escapes are those of Python and of JSON.
+  std::optional<std::string> String();
+
+ private:
+  void SkipBlanks();
+  bool Escape(std::string& out);
+  bool Character(size_t digits, std::string& out);
+  std::optional<uint32_t> Hex(size_t digits);
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+// kInvalidModel: "what (at byte 7)".
+Status Malformed(const std::string& what, size_t position);
+
+// `[640, 480]`, `(640, 480)`, `640, 480` or `640`, each also as `640.0`: up to 8 integers of up to
+// 9 digits. Other text fails with kInvalidModel.
 Result<std::vector<int>> ParseIntegers(std::string_view text);
 
 }  // namespace lattice

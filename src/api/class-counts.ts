@@ -1,5 +1,6 @@
 /** How many boxes of each class there are. */
 import type { Detection, RegionCounts } from './image.js';
+import { classKey } from './class-key.js';
 
 export function countClasses(detections: readonly Detection[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -10,7 +11,7 @@ export function countClasses(detections: readonly Detection[]): Map<string, numb
 /** Models spell the class `car` or `Car`; both are cars. */
 export function countCars(counts: ReadonlyMap<string, number>): number {
   let cars = 0;
-  for (const [name, count] of counts) if (name.toLowerCase() === 'car') cars += count;
+  for (const [name, count] of counts) if (classKey(name) === 'car') cars += count;
   return cars;
 }
 

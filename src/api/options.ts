@@ -152,7 +152,7 @@ export type WireParameters = { [Key in Name as WireNames[Key]]: DetectionParamet
 export interface DetectOptions extends DetectionParameters {
   /** `model_name` of the HTTP interface, for example `yolov8n.pt`. */
   modelName: string;
-  /** Names of the classes to keep, matched without letter case; null keeps all. */
+  /** Names of the classes to keep, compared by `classKey`; null keeps all. */
   classes: readonly string[] | null;
 }
 

@@ -1,6 +1,7 @@
 /** Class names of a request -> class names and ids of a model. */
 import { LatticeError } from '../api/errors.js';
 import { ALL_CLASSES } from '../api/options.js';
+import { classKey } from '../api/class-key.js';
 
 /** The classes of a request that names none: what the interface calls vehicles. */
 export const DEFAULT_VEHICLES: readonly string[] = ['car', 'motorcycle', 'bus', 'truck'];
@@ -15,13 +16,13 @@ export function matchClasses(
   requested: readonly string[],
   known: readonly string[],
 ): { classes: string[] | null; unknown: number[] } {
-  const spelling = new Map(known.map((name) => [name.toLowerCase(), name]));
-  const found = requested.map((name) => spelling.get(name.toLowerCase()));
+  const spelling = new Map(known.map((name) => [classKey(name), name]));
+  const found = requested.map((name) => spelling.get(classKey(name)));
   const unknown = requested.flatMap((name, index) =>
-    name !== ALL_CLASSES && found[index] === undefined ? [index] : [],
+    classKey(name) !== ALL_CLASSES && found[index] === undefined ? [index] : [],
   );
   const classes = [...new Set(found.filter((name) => name !== undefined))];
-  return { classes: requested.includes(ALL_CLASSES) ? null : classes, unknown };
+  return { classes: requested.map(classKey).includes(ALL_CLASSES) ? null : classes, unknown };
 }
 
 /** The sentences about a class that a model lacks. */
@@ -31,7 +32,7 @@ export function noSuchClass(modelName: string, missing: string, known: readonly 
   return `${modelName} has no class '${missing}'. Its classes: ${listed}${more}.`;
 }
 
-/** The classes of one model, looked up without letter case. */
+/** The classes of one model, looked up by `classKey`. */
 export class ClassFilter {
   readonly #classes: readonly string[];
   /** A model may hold one name twice or in two spellings; a filter on the name means all of them. */
@@ -40,7 +41,7 @@ export class ClassFilter {
   constructor(classes: readonly string[]) {
     this.#classes = classes;
     classes.forEach((name, id) => {
-      const key = name.toLowerCase();
+      const key = classKey(name);
       this.#ids.set(key, [...(this.#ids.get(key) ?? []), id]);
     });
   }
@@ -51,11 +52,11 @@ export class ClassFilter {
    */
   ids(names: readonly string[] | null): number[] | null {
     if (names === null) return null;
-    const ids = new Set(names.flatMap((name) => this.#ids.get(name.toLowerCase()) ?? []));
+    const ids = new Set(names.flatMap((name) => this.#ids.get(classKey(name)) ?? []));
     if (isDefaultVehicles(names)) {
       if (ids.size === 0) return null;
     } else {
-      const missing = names.find((name) => !this.#ids.has(name.toLowerCase()));
+      const missing = names.find((name) => !this.#ids.has(classKey(name)));
       if (missing !== undefined) {
         throw new LatticeError(
           'validation_failed',

@@ -3,9 +3,8 @@
  * it loses of that one's mean average precision on labelled photos.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { describeModel } from '../native/core.js';
+import { describeModel, readModel } from '../native/core.js';
 
 /** How much of the original's mAP50-95 a copy may lose. */
 export const MOST_LOST = 0.005;
@@ -32,7 +31,7 @@ export async function findEightBitCopy(original: string): Promise<EightBitCopy |
   const copy = await describeModel(path).catch(() => null);
   if (copy === null) return null;
   const digest = createHash('sha256')
-    .update(await readFile(original))
+    .update(await readModel(original))
     .digest('hex');
   if (copy.metadata[SOURCE_KEY] !== digest) return null;
   return { path, proof: proofOf(copy.metadata[PROOF_KEY]) };

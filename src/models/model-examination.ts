@@ -1,12 +1,13 @@
 /** Examines a model file: what it contains, and what it does on this machine. */
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import type { FloatPrecision } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
+import { readModel, type Core } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
 import { compare } from './box-agreement.js';
 import { openCpuCore } from './cpu-core.js';
+import { faultOfLayout } from './self-check/layout-check.js';
 import { runOn, type Picture } from './self-check/model-check.js';
 import type { Detection } from '../api/image.js';
 import { detectionsFrom } from './raw-detections.js';
@@ -32,6 +33,7 @@ export interface PrecisionRun {
 }
 
 export interface ModelExamination {
+  /** Of the file and of its weights that lie beside it. */
   bytes: number;
   model: NativeModel;
   /** Full precision first. */
@@ -60,13 +62,13 @@ export async function examineModel(
 ): Promise<ModelExamination> {
   const exact = await examineIn('f32', path, options);
   const half = await examineInBf16(path, options);
-  if (exact.blind && !exact.model.suppresses) {
+  if (exact.blind && exact.model.layout !== 'final') {
     throw new LatticeError(
       'invalid_model',
       'It detects nothing: every score on the pictures is 0.',
     );
   }
-  const { size: bytes } = await stat(path);
+  const { length: bytes } = await readModel(path);
   return {
     bytes,
     model: exact.model,
@@ -139,6 +141,7 @@ async function examineIn(
     const times: number[] = [];
     const all: Detection[][] = [];
     for (const picture of pictures) {
+      await refuseOtherLayout(picture, model, core);
       for (let run = 0; run < runs; run += 1) {
         const { boxes, timings } = await runOn(picture, model, core);
         if (run > 0) times.push(timings.inference);
@@ -161,6 +164,20 @@ async function examineIn(
     };
   } finally {
     await core.close();
+  }
+}
+
+async function refuseOtherLayout(
+  picture: Picture,
+  model: NativeModel,
+  core: Pick<Core, 'run'>,
+): Promise<void> {
+  const fault = await faultOfLayout(
+    model,
+    async () => (await runOn(picture, model, core, { raw: true })).boxes,
+  );
+  if (fault !== null) {
+    throw new LatticeError('invalid_model', `The self-check on a picture fails: ${fault}.`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Models by name: loaded once, refused once, described for `GET /v1/models`. */
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { NativeModel, NativeModelDescription } from '../native/contract.js';
 import { describeModel } from '../native/core.js';
@@ -257,9 +258,16 @@ function withoutCopy({ name }: ModelFile): LatticeError {
   );
 }
 
-/** Differs once a model's file or its copy in 8 bits was replaced, came or went away. */
+/**
+ * Differs once a model's file, its copy in 8 bits, or a file that may hold its weights was replaced, came or went away:
+ * these may have any name.
+ */
 async function fingerprintOf(path: string): Promise<string> {
-  const parts = [path, eightBitPath(path)].map((each) =>
+  const folder = dirname(path);
+  const entries = await readdir(folder).catch(() => []);
+  const others = entries.filter((entry) => !entry.endsWith('.onnx')).sort();
+  const files = [path, eightBitPath(path), ...others.map((entry) => join(folder, entry))];
+  const parts = files.map((each) =>
     stat(each).then(
       (entry) => `${entry.size}:${entry.mtimeMs}:${entry.ino}`,
       () => '',

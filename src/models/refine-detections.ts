@@ -8,6 +8,7 @@ import type { EngineParameters } from '../native/contract.js';
 import { isDefaultVehicles } from './class-filter.js';
 import { isMask, sortIntoRegions, withoutMasked } from './regions.js';
 import { intersectionOverUnion } from '../api/box-overlap.js';
+import { classKey } from '../api/class-key.js';
 
 /** More than a picture has, so that what is left out later takes no place of what stays. */
 const FOUND_BY_ENGINE = 10_000;
@@ -63,12 +64,10 @@ function aboveThresholds(
   { confidence, classThresholds }: DetectOptions,
 ): Detection[] {
   const byClass = new Map(
-    Object.entries(classThresholds).map(([name, value]) => [name.toLowerCase(), value]),
+    Object.entries(classThresholds).map(([name, value]) => [classKey(name), value]),
   );
   if (byClass.size === 0) return found;
-  return found.filter(
-    (box) => box.confidence > (byClass.get(box.class.toLowerCase()) ?? confidence),
-  );
+  return found.filter((box) => box.confidence > (byClass.get(classKey(box.class)) ?? confidence));
 }
 
 function ofSize(found: Detection[], { minSize, maxSize }: DetectOptions, image: ImageSize) {

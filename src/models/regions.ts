@@ -3,6 +3,7 @@ import { countRegions } from '../api/class-counts.js';
 import type { Detection, ImageSize, ProcessedImage } from '../api/image.js';
 import { ANCHORS, type Region } from '../api/options.js';
 import { areaWithin, holds, type Rectangle } from '../base/polygon.js';
+import { classKey } from '../api/class-key.js';
 
 /** Of an area: what rounding may take from a box that lies wholly in the polygon. */
 const ROUNDING = 1e-9;
@@ -47,10 +48,10 @@ export function sortIntoRegions(
 
 function membership(region: Region, image: ImageSize): (detection: Detection) => boolean {
   const { classes, polygon } = region;
-  const names = classes && new Set(classes.map((name) => name.toLowerCase()));
+  const names = classes && new Set(classes.map(classKey));
   const anchor = region.anchor ?? ANCHORS[0];
   return ({ box, class: name }) => {
-    if (names && !names.has(name.toLowerCase())) return false;
+    if (names && !names.has(classKey(name))) return false;
     const [left, top, right, bottom] = sharesOf(box, image);
     const middle = (left + right) / 2;
     if (anchor === 'bottom') return holds(polygon, [middle, bottom]);

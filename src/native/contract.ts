@@ -16,6 +16,8 @@ export interface NativeAddon {
   jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
+  /** A model file with the weights that lie in files beside it, read off the JS thread. Rejects as `loadModel` does. */
+  readModel(path: string): Promise<Buffer>;
   /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */
   decodeImage(bytes: Uint8Array, maxPixels: number, maxSide: number): Promise<NativePixels>;
   /**
@@ -104,6 +106,14 @@ export interface NativeInputSize {
   height: number;
 }
 
+/**
+ * How the outputs of a network hold its boxes, as `native/model/head.h` has it. `scales`: the network was cut at its head,
+ * which is proven to give the same boxes. `rows`: a row per side of the boxes and per class. `final`: a row per box, of
+ * corners, score and class; the network leaves out boxes itself, those below a score of its own as well, so that an image may
+ * have none.
+ */
+export type HeadLayout = 'scales' | 'rows' | 'final';
+
 /** A model that the addon has loaded. */
 export interface NativeModel {
   modelId: number;
@@ -120,9 +130,8 @@ export interface NativeModel {
   rectangles: NativeInputSize[];
   /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
   without: string[];
-  /** The file leaves out boxes itself, those below a score of its own as well: an image may have none. */
-  suppresses: boolean;
-  /** Of the file that is loaded, in hex. */
+  layout: HeadLayout;
+  /** Of the file that is loaded and of its weights that lie beside it, in hex. */
   sha256: string;
   device: string;
   precision: string;
@@ -192,6 +201,11 @@ export interface NativeTask extends EngineParameters {
   deadlineMs: number;
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
+  /**
+   * Every row of a network of the layouts `rows` and `final` instead of boxes: in pixels of the input, in the order of the
+   * output, whatever the numbers are. False when left out.
+   */
+  raw?: boolean;
 }
 
 /** One result record in `meta`: the place of each number. */

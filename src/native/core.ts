@@ -74,6 +74,11 @@ export async function describeModel(path: string): Promise<NativeModelDescriptio
   return loadAddon().describeModel(path).catch(rethrow);
 }
 
+/** A model file with the weights that lie beside it. Rejects as `describeModel`, naming the file that is missing. */
+export async function readModel(path: string): Promise<Buffer> {
+  return loadAddon().readModel(path).catch(rethrow);
+}
+
 type DecodeLimits = Pick<NativeCoreOptions, 'maxPixels' | 'maxSide'>;
 
 /** Pixels of an encoded image. Rejects with the codes of an image. */

@@ -15,8 +15,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { bf16Features } from '../../src/execution/here/compute-choice.js';
 import { writeBareModel } from '../support/bare-model.js';
+import { CELLS, centreAndSize, layoutNetwork, placeOf } from '../support/layout-models.js';
+import { bytesOf, onnxFile } from '../support/onnx-file.js';
 import { run } from './run.js';
 
+const COCO_LIKE = ['person', 'bicycle', 'car', 'dog', 'kite'];
 const TINY = join(PACKAGE_ROOT, 'models', 'tiny', 'tiny-v8.onnx');
 
 let folder: string;
@@ -59,6 +62,7 @@ test('a file is checked, installed under its name, listed and removed', async ()
   const [, next = ''] = /^ {2}lattice (detect .*)$/m.exec(added.out) ?? [];
   expect(next).toMatch(/^detect --model depot \S+street\.jpg --models-dir /);
   expect(await run(...next.split(' '))).toMatchObject({ code: 0 });
+  // Vehicles are all that it finds.
   expect(added.out).toContain('-F model_name=depot.pt -F image=@');
   expect(added.out).toContain('  lattice job submit --model depot street.jpg ');
   const removed = await run('model', 'remove', 'depot', ...where);
@@ -105,6 +109,50 @@ test.each([
   expect(refused.code).toBe(2);
   expect(refused.err).toMatch(message);
   expect(existsSync(join(models, 'bare.onnx'))).toBe(false);
+});
+
+test('weights in a file beside are read, and are installed inside the model', async () => {
+  const network = layoutNetwork({
+    names: COCO_LIKE,
+    rows: 4 + COCO_LIKE.length,
+    columns: CELLS,
+    at: (row, anchor) => (row < 4 ? centreAndSize(anchor, row) : placeOf(anchor).score),
+  });
+  const [nothing, table] = network.tensors;
+  if (nothing === undefined || table === undefined) throw new Error('The network has two tensors.');
+  const beside = { location: 'best.onnx.data', offset: 8 };
+  const file = join(folder, 'best.onnx');
+  writeFileSync(file, onnxFile({ ...network, tensors: [nothing, { ...table, beside }] }));
+  const data = join(folder, beside.location);
+  expect(await run('model', 'add', file, ...where)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/'best\.onnx\.data', which is missing: put it into the folder/),
+  });
+  writeFileSync(data, 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n');
+  expect((await run('model', 'check', file)).err).toContain("best.onnx.data', which is a Git LFS");
+  writeFileSync(data, Buffer.concat([Buffer.alloc(8), bytesOf(table)]));
+  const added = await run('model', 'add', file, '--name', 'depot', '--threshold', '0.3', ...where);
+  expect(added).toMatchObject({ code: 0, out: expect.stringContaining('depot.onnx') });
+  expect(readdirSync(models)).toEqual(['depot.onnx']);
+  rmSync(data);
+  const checked = await run('model', 'check', 'depot', '--json', ...where);
+  expect(checked.code).toBe(0);
+  expect((JSON.parse(checked.out) as { bytes: number }).bytes).toBeGreaterThan(
+    table.values.byteLength,
+  );
+
+  // Its default classes would hide most of what it finds.
+  expect(added.out).toContain("-F model_name=depot.pt -F 'classes=*' -F image=@");
+  expect(added.out).toContain("  lattice job submit --model depot --classes '*' ");
+});
+
+test('a pointer of Git LFS is called by its name', async () => {
+  const file = join(folder, 'best.onnx');
+  writeFileSync(file, 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n');
+  expect(await run('model', 'add', file, ...where)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/best\.onnx cannot be used: .*Git LFS pointer.*git lfs pull/),
+  });
 });
 
 test('a name that is taken is replaced only by force', async () => {

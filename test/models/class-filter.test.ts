@@ -19,6 +19,13 @@ describe('class filter', () => {
     expect(kitti.ids(['car'])).toEqual([0]);
   });
 
+  it('takes no white space at the ends for a part of a name, and no name for another', () => {
+    expect(coco.ids([' car ', 'Bus\n'])).toEqual([2, 4]);
+    expect(matchClasses([' car ', ' * '], ['Car'])).toEqual({ classes: null, unknown: [] });
+    expect(() => coco.ids(['motorbike'])).toThrow("no class 'motorbike'");
+    expect(new ClassFilter(['motorbike', 'motorcycle']).ids(['motorbike'])).toEqual([0]);
+  });
+
   it('takes every class of that name', () => {
     expect(new ClassFilter(['car', 'bus', 'Car']).ids(['car'])).toEqual([0, 2]);
   });

@@ -229,6 +229,19 @@ describe('model registry', () => {
     expect(await models.describe('bad.pt')).toMatchObject({ state: 'ready', licence: 'CC0' });
   });
 
+  it('tries a refused file again once the file of its weights is there', async () => {
+    const { models, loads, failWith } = await registry();
+    writeFileSync(join(modelsDir, 'bad.onnx'), 'x');
+    failWith(new LatticeError('invalid_model', 'weights.bin is missing'));
+    await expect(models.load('bad.pt')).rejects.toThrow('weights.bin');
+    failWith(null);
+    writeFileSync(join(modelsDir, 'other.onnx'), 'x');
+    await expect(models.load('bad.pt')).rejects.toThrow('weights.bin');
+    expect(loads).toHaveLength(1);
+    writeFileSync(join(modelsDir, 'weights.bin'), 'x');
+    await models.load('bad.pt');
+  });
+
   it('tries again after a fault that is not the file’s', async () => {
     const { models, failWith } = await registry();
     failWith(new LatticeError('internal_error', 'out of memory'));

@@ -12,7 +12,7 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     anyRectangle: false,
     rectangles: [],
     without: [],
-    suppresses: false,
+    layout: 'scales',
     sha256: '0123456789abcdef'.repeat(4),
     device: 'CPU',
     precision: 'f32',

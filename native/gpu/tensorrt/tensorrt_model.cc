@@ -16,10 +16,12 @@
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/gpu/tensorrt/tensorrt_builder.h"
 #include "native/gpu/tensorrt/tensorrt_logger.h"
+#include "native/model/box_choice.h"
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
+#include "native/model/yolox.h"
 
 namespace lattice {
 namespace {
@@ -189,8 +191,9 @@ Status DescribeOutputs(nvinfer1::ICudaEngine& engine, TensorRtModel* model) {
   if (names.empty()) return Misfit("The engine's inputs and outputs are not the network's.");
   const auto shapes = OutputShapes(engine, *model, names);
   if (!shapes.ok()) return shapes.status();
-  const Status fits = model->cut ? CheckHeadShapes(*shapes, *model)
-                                 : CheckOutput(*shapes, model->buckets.front(), model->info);
+  const Status fits =
+      model->cut ? CheckHeadShapes(*shapes, *model)
+                 : CheckOutput(*shapes, model->buckets.front(), model->chooses_boxes, model->info);
   if (!fits.ok()) return fits;
   const auto type = model->cut ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -255,18 +258,19 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   TensorRtModel model;
   model.name = std::filesystem::path(path).filename().string();
   model.onnx = *std::move(file);
-  const ByteView bytes = BytesOf(model.onnx);
-  auto metadata = ReadOnnxMetadata(bytes);
+  auto metadata = ReadOnnxMetadata(BytesOf(model.onnx));
   if (!metadata.ok()) return metadata.status();
   auto described = DescribeMetadata(*std::move(metadata));
   if (!described.ok()) return described.status();
   model.info = *std::move(described);
   model.info.sha256 = Sha256(model.onnx);
-  const auto network = ReadOnnxModel(bytes);
+  model.onnx = WithYoloxAsRows(std::move(model.onnx), model.info);
+  const auto network = ReadOnnxModel(BytesOf(model.onnx));
   if (!network.ok()) return network.status();
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
   Cut(*network, *input, &model);
+  model.chooses_boxes = ChoosesBoxes(network->graph);
   SetBuckets(*network, batches, &model);
   return model;
 }

@@ -27,12 +27,13 @@ struct EngineOutput {
 
 struct TensorRtModel {
   std::string name;          // file name without folder
-  std::string onnx;          // the file's bytes
+  std::string onnx;          // of ReadModelFile and WithYoloxAsRows
   ModelInfo info;            // without device
   std::vector<int> buckets;  // batch sizes, ascending
   // Where the network is cut: the GPU makes the boxes of the head's tensors, in FP16. None: it runs
   // whole, in FP32, and the host makes the boxes.
   std::optional<DetectionHead> cut;
+  bool chooses_boxes = false;  // box_choice.h
   // Boxes and classes of each scale, or the one output of a whole network.
   std::vector<EngineOutput> outputs;
 };

@@ -2,16 +2,18 @@
 import { basename, extname, resolve, sep } from 'node:path';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { LatticeError } from '../../api/errors.js';
 import { pathFault } from '../../base/path-fault.js';
 import { DEFAULT_SERVICE_URL } from '../../client/lattice-client.js';
+import { ClassFilter, DEFAULT_VEHICLES } from '../../models/class-filter.js';
 import { examineModel, type ModelExamination } from '../../models/model-examination.js';
 import { thresholdOf } from '../../models/own-threshold.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
+import type { NativeModel } from '../../native/contract.js';
 import { loadConfig, serviceAccess, type Config } from '../../settings/config.js';
 import { classesText, megabytes, renderTable, shorten } from '../output-text.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
+import { unusable } from './model-copy.js';
 import { demoPictures, ownPictures, type Pictures } from './pictures.js';
 
 export interface CheckFlags extends ModelDescription {
@@ -44,7 +46,7 @@ export async function checkModel(
   for (const line of report(path, examined)) terminal.out(line);
   const next = isFile
     ? addCall(model)
-    : nextCalls(basename(withSuffix(model), '.pt'), examined.pictures, config);
+    : nextCalls(basename(withSuffix(model), '.pt'), examined, config);
   for (const line of next) terminal.out(line);
 }
 
@@ -72,8 +74,7 @@ export async function examineFile(
     }
     return { ...examination, pictures };
   } catch (error) {
-    if (!(error instanceof LatticeError)) throw error;
-    throw new UsageError(`${basename(path)} cannot be used: ${error.message}`);
+    throw unusable(path, error);
   }
 }
 
@@ -137,24 +138,38 @@ function asJson(path: string, { bytes, model, runs, agreement }: ModelExaminatio
   };
 }
 
-/** `name` without `.pt`. The service must have the same models folder. */
+interface NextCallParts {
+  model: Pick<NativeModel, 'names'>;
+  pictures: Pick<Pictures, 'path' | 'served'>;
+}
+
+/**
+ * `name` without `.pt`. The service must have the same models folder. They ask for all classes where the default, vehicles,
+ * would hide most of them.
+ */
 export function nextCalls(
   name: string,
-  { path, served }: Pick<Pictures, 'path' | 'served'>,
+  { model, pictures: { path, served } }: NextCallParts,
   { modelsDir }: Config,
 ): string[] {
   const { url = DEFAULT_SERVICE_URL, apiKey } = serviceAccess({});
   const isUsual = modelsDir === loadConfig().modelsDir;
   const key = apiKey === undefined ? '' : ' -H "Authorization: Bearer $LATTICE_API_KEY"';
   const file = quoted(path);
+  const isAll = hidesMost(model.names);
   return [
     '',
     'Next:',
     `  lattice detect --model ${name} ${file}${isUsual ? '' : ` --models-dir ${quoted(modelsDir)}`}`,
     `With a running service${isUsual ? '' : ` (LATTICE_MODELS_DIR=${quoted(modelsDir)})`}:`,
-    `  curl -s${key} ${url}/v1/inference/detect -F model_name=${name}.pt -F image=@${file}`,
-    `  lattice job submit --model ${name} ${quoted(served)}    # beneath its image folders`,
+    `  curl -s${key} ${url}/v1/inference/detect -F model_name=${name}.pt${isAll ? " -F 'classes=*'" : ''} -F image=@${file}`,
+    `  lattice job submit --model ${name}${isAll ? " --classes '*'" : ''} ${quoted(served)}    # beneath its image folders`,
   ];
+}
+
+function hidesMost(names: readonly string[]): boolean {
+  const shown = new ClassFilter(names).ids(DEFAULT_VEHICLES);
+  return shown !== null && 2 * shown.length < names.length;
 }
 
 /** As the first file of a check that has not been installed. */

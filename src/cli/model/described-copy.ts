@@ -1,11 +1,12 @@
 /** Class names and input size for exports that carry none, and a threshold of the model's own. */
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { THRESHOLD_KEY } from '../../models/own-threshold.js';
 import { onUserPath, UsageError } from '../terminal.js';
 import { appendMetadata } from './append-metadata.js';
+import { copyModel } from './model-copy.js';
 
 export interface ModelDescription {
   /** Names separated by commas, or a text file with a name per line. */
@@ -53,7 +54,7 @@ async function writeDescribed(
   copy: string,
   metadata: Map<string, string>,
 ): Promise<void> {
-  await copyFile(path, copy);
+  await copyModel(path, copy);
   for (const [key, value] of metadata) await appendMetadata(copy, key, value);
 }
 

@@ -1,7 +1,7 @@
 /** Lists the models, puts them into the models folder and takes them out again. */
 import { constants, existsSync } from 'node:fs';
-import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { access, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { faultOf, isPathError, pathFault } from '../../base/path-fault.js';
 import {
   defaultModelName,
@@ -18,6 +18,7 @@ import { megabytes, renderTable, shorten } from '../output-text.js';
 import { onUserPath, UsageError, type Terminal } from '../terminal.js';
 import { examineFile, nextCalls, onnxFile, report } from './checking.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
+import { copyModel } from './model-copy.js';
 
 /** Below this part of common boxes the faster precision is not to be trusted with a model. */
 const LEAST_AGREEMENT = 0.9;
@@ -45,7 +46,7 @@ export async function addModel(
   await checkFolder(config.modelsDir);
   const examination = await withDescribedCopy(path, flags, async (described) => {
     const examined = await examineFile(described, flags, config, terminal);
-    await copyWhole(described, target);
+    await copyModel(described, target);
     return examined;
   });
   for (const line of report(path, examination)) terminal.out(line);
@@ -59,7 +60,7 @@ export async function addModel(
   const standing = called === defaultModelName(config) ? ', the default model' : '';
   terminal.out(`\nInstalled as ${target}: requests name it "model_name": "${called}"${standing}.`);
   terminal.out('A running service finds it at the next request that names it.');
-  for (const line of nextCalls(modelName, examination.pictures, config)) terminal.out(line);
+  for (const line of nextCalls(modelName, examination, config)) terminal.out(line);
 }
 
 export async function removeModel(name: string, config: Config, terminal: Terminal): Promise<void> {
@@ -77,23 +78,6 @@ function nameOf(text: string): string {
   throw new UsageError(
     `'${text}' is no model name: letters, digits, '.', '_' and '-' only. --name picks another one.`,
   );
-}
-
-/** Whole or not at all, also when the machine stops in between; makes the folder. */
-export async function copyWhole(from: string, to: string): Promise<void> {
-  const folder = resolve(to, '..');
-  await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
-  const partial = join(folder, `.${basename(to)}.${process.pid}`);
-  try {
-    await copyFile(from, partial);
-    const file = await open(partial, 'r');
-    await file.sync().finally(() => file.close());
-    await rename(partial, to);
-  } catch (error) {
-    throw isPathError(error) ? new UsageError(pathFault(error, to, 'write')) : error;
-  } finally {
-    await rm(partial, { force: true });
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Makes an INT8 copy of a model with a Python library in a separate environment, and compares it on the user's photos. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { PACKAGE_ROOT } from '../../base/package.js';
 import type { Config } from '../../settings/config.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
@@ -22,7 +22,7 @@ import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../output-text.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { appendMetadata } from './append-metadata.js';
-import { copyWhole } from './models-folder.js';
+import { copyModel } from './model-copy.js';
 import { labelledPictures, ownPictures } from './pictures.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
@@ -74,8 +74,11 @@ export async function quantizeModel(
   const scratch = await mkdtemp(join(tmpdir(), 'lattice-quantize-'));
   try {
     const made = join(scratch, 'int8.onnx');
+    // The copy names the digest of what it was made from, weights in files beside it included.
+    const whole = join(scratch, basename(original.path));
+    await copyModel(original.path, whole);
     const calibration = ['--images', resolve(flags.images), '--count', String(flags.count)];
-    const printed = await runProgram(python, [RECIPE, original.path, made, ...calibration]);
+    const printed = await runProgram(python, [RECIPE, whole, made, ...calibration]);
     for (const line of printed.split('\n').slice(0, 1 + COSTLIEST)) terminal.out(line);
     terminal.out('');
     const options = { threads: config.threads, pictures, labels };
@@ -84,7 +87,7 @@ export async function quantizeModel(
     const proof = proofOf(comparison);
     if (proof !== null) await appendMetadata(made, PROOF_KEY, JSON.stringify(proof));
     const copy = eightBitPath(original.path);
-    await copyWhole(made, copy);
+    await copyModel(made, copy);
     terminal.out(`\nInstalled as ${copy}: ${original.name} runs it with LATTICE_PRECISION=int8.`);
     const reason = refusal(comparison);
     terminal.out(

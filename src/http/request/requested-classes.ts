@@ -4,6 +4,7 @@ import type { Region } from '../../api/options.js';
 import { DEFAULT_VEHICLES, matchClasses, noSuchClass } from '../../models/class-filter.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
+import { classKey } from '../../api/class-key.js';
 
 interface ClassFields {
   classes?: readonly string[] | null | undefined;
@@ -55,9 +56,9 @@ export async function refuseUnknownClasses(
   ] as [name: string, place: string][];
   if (named.length === 0) return;
   const known = await catalogue.classesOf(modelName);
-  const spellings = new Set(known.map((name) => name.toLowerCase()));
+  const spellings = new Set(known.map(classKey));
   // If the classes of the model are unknown, its worker decides.
-  const missing = named.filter(([name]) => known.length > 0 && !spellings.has(name.toLowerCase()));
+  const missing = named.filter(([name]) => known.length > 0 && !spellings.has(classKey(name)));
   if (missing.length > 0) throw missingClasses(missing, modelName, known);
 }
 

@@ -16,7 +16,7 @@ export async function faultOfInputs(
   if (rectangle === null) return null;
   for (const input of [{ width: model.inputWidth, height: model.inputHeight }, rectangle]) {
     const part = partOfShape(known, input);
-    const fault = judgePart(await look(part.picture), part.boxes, model.suppresses);
+    const fault = judgePart(await look(part.picture), part.boxes, model.layout);
     if (fault !== null) return `at ${input.width} x ${input.height} ${fault}`;
   }
   return null;

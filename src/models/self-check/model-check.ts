@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { intersectionOverUnion } from '../../api/box-overlap.js';
 import type { Detection } from '../../api/image.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
-import type { NativeModel } from '../../native/contract.js';
+import type { HeadLayout, NativeModel } from '../../native/contract.js';
 import { decodeImage, type Core } from '../../native/core.js';
 
 /** Known boxes must be found at this score and overlap. */
@@ -68,7 +68,7 @@ export const runOn = (
   picture: Picture,
   { modelId }: NativeModel,
   core: Pick<Core, 'run'>,
-  more: { iou?: number } = {},
+  more: { iou?: number; raw?: boolean } = {},
 ) =>
   core.run({
     modelId,
@@ -86,21 +86,18 @@ export const runOn = (
 /** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
 export class ModelCheck {
   readonly #known: readonly KnownBox[] | null;
-  readonly #mayBeEmpty: boolean;
+  readonly #layout: HeadLayout;
   #first: readonly Detection[] | null = null;
 
-  /**
-   * `known` boxes of the picture; null if they are not known: then later runs must repeat the first one. `mayBeEmpty`: the
-   * file of the model leaves out boxes of low scores, so that a picture without what it finds has none.
-   */
-  constructor(known: readonly KnownBox[] | null, mayBeEmpty: boolean) {
+  /** `known` boxes of the picture; null if they are not known: then later runs must repeat the first one. */
+  constructor(known: readonly KnownBox[] | null, layout: HeadLayout) {
     this.#known = known;
-    this.#mayBeEmpty = mayBeEmpty;
+    this.#layout = layout;
   }
 
   /** Null if the run is correct, else what is wrong with it. */
   judge(run: readonly Detection[]): string | null {
-    const unfit = unfitness(run, this.#mayBeEmpty);
+    const unfit = unfitness(run, this.#layout);
     if (unfit !== null) return unfit;
     if (this.#known !== null) return judgeKnown(run, this.#known);
     this.#first ??= run.slice(0, REMEMBERED);
@@ -109,8 +106,8 @@ export class ModelCheck {
 }
 
 /** A fault that a run on any picture can show; null if there is none. */
-function unfitness(run: readonly Detection[], mayBeEmpty: boolean): string | null {
-  if (run.length === 0 && !mayBeEmpty)
+function unfitness(run: readonly Detection[], layout: HeadLayout): string | null {
+  if (run.length === 0 && layout !== 'final')
     return 'it sees nothing: every score on the self-check picture is 0';
   return run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))
     ? 'it gives boxes that are not numbers'
@@ -121,9 +118,9 @@ function unfitness(run: readonly Detection[], mayBeEmpty: boolean): string | nul
 export function judgePart(
   run: readonly Detection[],
   known: readonly KnownBox[],
-  mayBeEmpty: boolean,
+  layout: HeadLayout,
 ): string | null {
-  const unfit = unfitness(run, mayBeEmpty);
+  const unfit = unfitness(run, layout);
   if (unfit !== null) return unfit;
   const missed = missedBy(surerThan(PART_CONFIDENCE, run), known);
   if (missed.length === 0) return null;

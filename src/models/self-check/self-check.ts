@@ -7,6 +7,7 @@ import type { Core } from '../../native/core.js';
 import type { LoadedModel } from '../loaded-model.js';
 import { detectionsFrom } from '../raw-detections.js';
 import { faultOfInputs } from './input-check.js';
+import { faultOfLayout } from './layout-check.js';
 import { ModelCheck, readKnownPicture, runOn, type Picture } from './model-check.js';
 
 /** A device that gives no answer for this long is stuck, not busy: the check goes in front of other work. */
@@ -38,16 +39,17 @@ export class SelfCheck {
   }
 
   /**
-   * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, also at one of several
-   * inputs. Another error is that of the run: it is not held against the file.
+   * Rejects with `invalid_model` when the layout of the fresh model is not what it was taken for, when it is blind or its
+   * known boxes are not found, also at one of several inputs. Another error is that of the run: it is not held against the file.
    */
   async admit(model: LoadedModel): Promise<void> {
     const { knownPicturePath } = model.file;
     const known = knownPicturePath === null ? null : await readKnownPicture(knownPicturePath);
     const picture = known?.picture ?? this.#options.picture;
-    const check = new ModelCheck(known?.boxes ?? null, model.native.suppresses);
+    const check = new ModelCheck(known?.boxes ?? null, model.native.layout);
     const shown = { picture, boxes: known?.boxes ?? [] };
     const fault =
+      (await faultOfLayout(model.native, () => this.#run(model, picture, { raw: true }))) ??
       check.judge(await this.#look(model, picture)) ??
       (await faultOfInputs(model.native, shown, (part) => this.#look(model, part)));
     if (fault !== null) {
@@ -108,13 +110,21 @@ export class SelfCheck {
   }
 
   async #look(model: LoadedModel, picture: Picture): Promise<Detection[]> {
-    const run = runOn(picture, model.native, this.#options.core);
+    return detectionsFrom(await this.#run(model, picture), model.native.names);
+  }
+
+  async #run(
+    model: LoadedModel,
+    picture: Picture,
+    more: { raw?: boolean } = {},
+  ): Promise<Float32Array> {
+    const run = runOn(picture, model.native, this.#options.core, more);
     const raw = await inTime(run, ANSWER_WITHIN_MS, null);
     if (raw === null) {
       const waited = `no answer within ${ANSWER_WITHIN_MS / 1_000} s`;
       throw new LatticeError('model_not_ready', waited);
     }
-    return detectionsFrom(raw.boxes, model.native.names);
+    return raw.boxes;
   }
 }
 

@@ -15,7 +15,9 @@ describe('check with known boxes', () => {
   ];
 
   it('passes when exactly those are sure, whatever lies below', () => {
-    expect(new ModelCheck(known, false).judge([car(0.9), car(0.8, 302), car(0.4, 700)])).toBeNull();
+    expect(
+      new ModelCheck(known, 'scales').judge([car(0.9), car(0.8, 302), car(0.4, 700)]),
+    ).toBeNull();
   });
 
   it.each([
@@ -24,13 +26,13 @@ describe('check with known boxes', () => {
     ['a moved box', [car(0.9), car(0.8, 320)]],
     ['another class', [car(0.9), { ...car(0.8, 300), class: 'bus' }]],
   ])('fails on %s', (_what, run) => {
-    expect(new ModelCheck(known, false).judge(run)).toContain('the picture has 2');
+    expect(new ModelCheck(known, 'scales').judge(run)).toContain('the picture has 2');
   });
 });
 
 describe('check of a model without known boxes', () => {
   it('passes while the first run is repeated', () => {
-    const check = new ModelCheck(null, false);
+    const check = new ModelCheck(null, 'scales');
     expect(check.judge([car(0.05), car(0.02, 300)])).toBeNull();
     expect(check.judge([car(0.06), car(0.02, 300), car(0.01, 500)])).toBeNull();
   });
@@ -40,14 +42,14 @@ describe('check of a model without known boxes', () => {
     ['a moved box', [car(0.5), car(0.4, 330)]],
     ['another score', [car(0.5), car(0.2, 300)]],
   ])('fails on %s', (_what, run) => {
-    const check = new ModelCheck(null, false);
+    const check = new ModelCheck(null, 'scales');
     check.judge([car(0.5), car(0.4, 300)]);
     expect(check.judge(run)).toContain('drift');
   });
 
   it('repeats boxes without area', () => {
     const flat: Detection = { class: 'car', confidence: 0.1, box: [0, 5, 0, 9] };
-    const check = new ModelCheck(null, false);
+    const check = new ModelCheck(null, 'scales');
     check.judge([flat]);
     expect(check.judge([flat])).toBeNull();
   });
@@ -55,11 +57,11 @@ describe('check of a model without known boxes', () => {
 
 describe('check of any model', () => {
   it('finds a blind model out', () => {
-    expect(new ModelCheck(null, false).judge([])).toContain('sees nothing');
-    expect(new ModelCheck([], false).judge([])).toContain('sees nothing');
+    expect(new ModelCheck(null, 'scales').judge([])).toContain('sees nothing');
+    expect(new ModelCheck([], 'scales').judge([])).toContain('sees nothing');
   });
 
   it('finds values that are not numbers', () => {
-    expect(new ModelCheck(null, false).judge([car(NaN)])).toContain('not numbers');
+    expect(new ModelCheck(null, 'scales').judge([car(NaN)])).toContain('not numbers');
   });
 });

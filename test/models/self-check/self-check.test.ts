@@ -31,11 +31,22 @@ it('refuses a fresh blind model', async () => {
 
 it('takes a fresh model that finds nothing there if its file leaves out low scores', async () => {
   const { model, selfCheck } = check(() => Promise.resolve(BLIND));
-  model.native.suppresses = true;
+  model.native.layout = 'final';
   model.native.rectangles = [{ width: 640, height: 320 }];
   await selfCheck.admit(model);
   await selfCheck.checkAll();
   expect(model.distrust).toBeNull();
+});
+
+it('refuses a fresh model whose rows are not what its layout says', async () => {
+  const { model, selfCheck } = check(({ raw }) =>
+    Promise.resolve(raw === true ? Float32Array.of(0.1, 0.1, 0.4, 0.5, 0.9, 0) : BOX),
+  );
+  model.native.layout = 'final';
+  await expect(selfCheck.admit(model)).rejects.toMatchObject({
+    code: 'invalid_model',
+    message: expect.stringContaining('all its boxes lie between 0 and 1'),
+  });
 });
 
 it('refuses a fresh model that is blind at one of its inputs, and says at which', async () => {

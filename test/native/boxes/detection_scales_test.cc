@@ -280,6 +280,36 @@ TEST(DecodeFinalTest, KeepsRowsThatPassWithoutSuppression) {
   EXPECT_TRUE(DecodeRows(rows, options).truncated);
 }
 
+TEST(DecodeFinalTest, RawRowsAreTheOutput) {
+  DetectionOptions options;
+  options.raw = true;
+  const Detections found =
+      DecodeRows({{30, 20, 10, -40, -0.6f, 0.5f}, {0, 0, 0, 0, 0, 0}}, options);
+  ASSERT_EQ(found.boxes.size(), 2u);
+  EXPECT_EQ(found.boxes[0].x1, 30);
+  EXPECT_EQ(found.boxes[0].y2, -40);
+  EXPECT_EQ(found.boxes[0].score, -0.6f);
+  EXPECT_EQ(found.boxes[0].class_id, 0.5f);
+}
+
+TEST(DecodeRowsTest, RawRowsAreTheBestClassOfEachAnchor) {
+  DetectionOptions options;
+  options.raw = true;
+  // Two anchors of two classes: cx, cy, w, h, then the scores.
+  const std::vector<float> values = {10, 0.5f, 20, 0.5f, 4, 1, 6, 1, -3, 7, -2, 5};
+  HeadOutput output;
+  output.rows = values.data();
+  output.count = 2;
+  const Detections found =
+      FindBoxes({HeadLayout::kRows, 2}, output, ComputeLetterbox(64, 64, 640, 640), options);
+  ASSERT_EQ(found.boxes.size(), 2u);
+  EXPECT_EQ(found.boxes[0].x1, 8);  // in pixels of the input
+  EXPECT_EQ(found.boxes[0].y2, 23);
+  EXPECT_EQ(found.boxes[0].score, -2);
+  EXPECT_EQ(found.boxes[0].class_id, 1);
+  EXPECT_EQ(found.boxes[1].score, 7);
+}
+
 TEST(DecodeFinalTest, DropsWhatIsNoBox) {
   DetectionOptions options;
   options.confidence = 0;

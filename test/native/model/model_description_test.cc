@@ -31,12 +31,20 @@ TEST(DescribeMetadataTest, SaysWhatItFound) {
             std::string::npos);
   EXPECT_NE(Refusal(DescribeMetadata({{"task", "detect"}}).status()).find("names"),
             std::string::npos);
-  EXPECT_NE(Refusal(DescribeMetadata({{"names", "['car']"}}).status()).find("dict literal"),
-            std::string::npos);
-  for (const char* stride : {"0", "-1", "x", "100000"}) {
+  for (const char* names : {"car", "None", "['car', '']"}) {
+    EXPECT_NE(Refusal(DescribeMetadata({{"names", names}}).status()).find("--names"),
+              std::string::npos);
+  }
+  for (const char* stride : {"0", "-1", "x", "100000", "32.5"}) {
     EXPECT_NE(Refusal(DescribeMetadata({{"names", "{0: 'car'}"}, {"stride", stride}}).status())
                   .find("stride"),
               std::string::npos);
+  }
+}
+
+TEST(DescribeMetadataTest, ReadsTheStrideOfAnyExporter) {
+  for (const char* stride : {"32", "32.0", "[8, 16, 32]", "[32.0]"}) {
+    EXPECT_EQ(DescribeMetadata({{"names", "['car']"}, {"stride", stride}})->stride, 32) << stride;
   }
 }
 
@@ -50,6 +58,9 @@ TEST(ResolveInputTest, KeepsFixedSidesAndClosesOpenOnes) {
   ModelInfo open = Detector({{"imgsz", "[320, 480]"}});
   EXPECT_EQ(*ResolveInput({{-1, 3, -1, -1}}, open), (Shape{1, 3, 320, 480}));
   EXPECT_EQ(open.fixed_batch, 0);
+
+  ModelInfo pair = Detector({{"imgsz", "320,480"}});
+  EXPECT_EQ(*ResolveInput({{-1, 3, -1, -1}}, pair), (Shape{1, 3, 320, 480}));
 
   ModelInfo single = Detector({{"imgsz", "416"}});
   EXPECT_EQ(*ResolveInput({{-1, -1, -1, -1}}, single), (Shape{1, 3, 416, 416}));
@@ -89,12 +100,12 @@ TEST(ResolveInputTest, TellsOfManyInputsInASentence) {
 
 TEST(CheckOutputTest, TakesRowsPerAnchorAndRowsPerBox) {
   ModelInfo info = Detector();
-  EXPECT_TRUE(CheckOutput({{1, 6, 8400}}, 1, info).ok());
+  EXPECT_TRUE(CheckOutput({{1, 6, 8400}}, 1, false, info).ok());
   EXPECT_EQ(info.head.layout, HeadLayout::kRows);
   EXPECT_EQ(info.head.classes, 2);
   EXPECT_EQ(info.anchors, 8400);
   for (const Shape& rows : {Shape{1, 300, 6}, Shape{1, -1, 6}, Shape{-1, -1, 6}}) {
-    ASSERT_TRUE(CheckOutput({rows}, 1, info).ok());
+    ASSERT_TRUE(CheckOutput({rows}, 1, true, info).ok());
     EXPECT_EQ(info.head.layout, HeadLayout::kFinal);
   }
 }
@@ -108,17 +119,17 @@ TEST(CheckOutputTest, RefusesOthersWithTheWholeShape) {
                                                                            {{1, 6, -1}},
                                                                            {{1, 6, 0}},
                                                                            {{6, 8400}}}) {
-    const std::string text = Refusal(CheckOutput(outputs, 1, info));
+    const std::string text = Refusal(CheckOutput(outputs, 1, false, info));
     EXPECT_NE(text.find(ToText(outputs[0]) + "."), std::string::npos) << text;
     EXPECT_NE(text.find("[1, 6] with anchors last"), std::string::npos) << text;
   }
-  EXPECT_NE(Refusal(CheckOutput({}, 1, info)).find("none"), std::string::npos);
+  EXPECT_NE(Refusal(CheckOutput({}, 1, false, info)).find("none"), std::string::npos);
 }
 
 TEST(CheckOutputTest, SaysHowToExportAgain) {
   ModelInfo info = Detector();
   const auto advice = [&](const std::vector<Shape>& outputs) {
-    return Refusal(CheckOutput(outputs, 1, info));
+    return Refusal(CheckOutput(outputs, 1, false, info));
   };
   EXPECT_NE(advice({{1, 25200, 7}}).find("yolov5nu"), std::string::npos);
   EXPECT_NE(advice({{1, 300, 38}}).find("task=detect"), std::string::npos);
@@ -127,6 +138,19 @@ TEST(CheckOutputTest, SaysHowToExportAgain) {
   info.names.resize(80);
   EXPECT_NE(advice({{1, 300, 84}}).find("RT-DETR"), std::string::npos);
   EXPECT_NE(advice({{1, 8400, 84}}).find("swapped"), std::string::npos);
+}
+
+TEST(CheckOutputTest, SaysWhatRowsOfSixLookLike) {
+  const auto advice = [](size_t classes, int64_t rows, bool chooses = false) {
+    ModelInfo info = Detector();
+    info.names.resize(classes);
+    info.input_width = info.input_height = 640;
+    return Refusal(CheckOutput({{1, rows, 6}}, 1, chooses, info));
+  };
+  EXPECT_NE(advice(1, 25200).find("v5, v7"), std::string::npos);
+  EXPECT_NE(advice(1, 8400).find("YOLOX"), std::string::npos);
+  EXPECT_NE(advice(2, 8400).find("swapped"), std::string::npos);
+  EXPECT_NE(advice(80, 300).find("TopK, NonMaxSuppression"), std::string::npos);
 }
 
 TEST(ToTextTest, MarksOpenDimensions) { EXPECT_EQ(ToText(Shape{-1, 3, 640}), "[?, 3, 640]"); }

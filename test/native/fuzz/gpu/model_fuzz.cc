@@ -2,9 +2,12 @@
 #include <algorithm>
 
 #include "native/gpu/onnx/float_type.h"
+#include "native/model/box_choice.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
+#include "native/model/weight_files.h"
+#include "native/model/yolox.h"
 #include "test/native/fuzz/fuzz.h"
 #include "test/native/fuzz/model/message_mutator.h"
 #include "test/native/gpu/onnx/random_graph.h"
@@ -22,8 +25,12 @@ void CheckDescription(ByteView bytes, const OnnxModel& model) {
   auto metadata = ReadOnnxMetadata(bytes);
   if (!metadata.ok()) return;
   auto info = DescribeMetadata(*std::move(metadata));
-  if (!info.ok() || !ResolveInput(ShapesOf(model.graph.inputs), *info).ok()) return;
-  (void)CheckOutput(ShapesOf(model.graph.outputs), std::max(info->fixed_batch, 1), *info).ok();
+  if (!info.ok()) return;
+  (void)WithYoloxAsRows(std::string(TextOf(bytes)), *info);
+  if (!ResolveInput(ShapesOf(model.graph.inputs), *info).ok()) return;
+  (void)CheckOutput(ShapesOf(model.graph.outputs), std::max(info->fixed_batch, 1),
+                    ChoosesBoxes(model.graph), *info)
+      .ok();
 }
 
 // Written and read again it is the same network.
@@ -60,6 +67,8 @@ std::string FreshModel(unsigned seed) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const lattice::ByteView bytes(data, size);
+  // Its weights may only be missing: no file lies in such a folder.
+  (void)lattice::WithWeightsInside(std::string(lattice::TextOf(bytes)), "/nonexistent", 1 << 20);
   const auto model = lattice::ReadOnnxModel(bytes);
   if (!model.ok()) return 0;
   lattice::CheckDescription(bytes, *model);

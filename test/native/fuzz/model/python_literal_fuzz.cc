@@ -1,3 +1,4 @@
+#include "native/model/class_names.h"
 #include "native/model/python_literal.h"
 #include "test/native/fuzz/fuzz.h"
 

@@ -1,0 +1,131 @@
+#include "native/model/yolox.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <openvino/openvino.hpp>
+#include <random>
+
+#include "native/cpu/openvino_core.h"
+#include "native/model/model_description.h"
+#include "test/native/model/graph_writer.h"
+
+namespace lattice {
+namespace {
+
+constexpr int kWidth = 96;
+constexpr int kHeight = 64;
+constexpr int kClasses = 2;
+constexpr size_t kCells = 12 * 8 + 6 * 4 + 3 * 2;
+constexpr size_t kPixels = size_t{kWidth} * kHeight;
+
+std::vector<float> Noise(size_t count, float reach, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> any(-reach, reach);
+  std::vector<float> values(count);
+  for (float& value : values) value = any(random);
+  return values;
+}
+
+struct End {
+  std::string score_op = "Sigmoid";
+  int64_t scales_axis = 2;
+  std::vector<int64_t> perm = {0, 2, 1};
+};
+
+// As YOLOX ends, with an average of the pixels of each cell before it.
+std::string Yolox(const End& end = {}) {
+  test::GraphWriter graph;
+  std::vector<std::string> scales;
+  unsigned seed = 0;
+  graph.Initializer(test::RawTensor<int64_t>("flat", kInt64, {3}, {1, 5 + kClasses, -1}));
+  for (const int stride : {8, 16, 32}) {
+    const std::string at = std::to_string(stride);
+    graph.Node("AveragePool", {"images"}, {"cells" + at},
+               test::Integers("kernel_shape", {stride, stride}) +
+                   test::Integers("strides", {stride, stride}));
+    const auto convolution = [&](const std::string& name, int outputs) {
+      graph.Initializer(test::Floats(name + ".w", {outputs, 3, 1, 1},
+                                     Noise(static_cast<size_t>(outputs) * 3, 0.01f, ++seed)));
+      graph.Node("Conv", {"cells" + at, name + ".w"}, {name});
+    };
+    convolution("box" + at, 4);
+    convolution("object" + at, 1);
+    convolution("class" + at, kClasses);
+    graph.Node(end.score_op, {"object" + at}, {"object_score" + at});
+    graph.Node(end.score_op, {"class" + at}, {"class_score" + at});
+    graph.Node("Concat", {"box" + at, "object_score" + at, "class_score" + at}, {"all" + at},
+               test::Integer("axis", 1));
+    graph.Node("Reshape", {"all" + at, "flat"}, {"flat" + at});
+    scales.push_back("flat" + at);
+  }
+  graph.Node("Concat", scales, {"joined"}, test::Integer("axis", end.scales_axis));
+  graph.Node("Transpose", {"joined"}, {"output"}, test::Integers("perm", end.perm));
+  return graph.Model(test::TensorPort("images", kFloat, {1, 3, kHeight, kWidth}),
+                     test::TensorPort("output", kFloat, {1, kCells, 5 + kClasses}), {}, 11);
+}
+
+ModelInfo Described(const std::string& names = "['car', 'bus']") {
+  return *DescribeMetadata({{"names", names}});
+}
+
+std::vector<float> OutputOf(const std::string& file, std::vector<float> pixels) {
+  auto compiled = SharedCore().compile_model(SharedCore().read_model(file, ov::Tensor()), "CPU",
+                                             ov::hint::inference_precision(ov::element::f32));
+  auto request = compiled.create_infer_request();
+  request.set_input_tensor(ov::Tensor(ov::element::f32, {1, 3, kHeight, kWidth}, pixels.data()));
+  request.infer();
+  const ov::Tensor output = request.get_output_tensor();
+  return {output.data<float>(), output.data<float>() + output.get_size()};
+}
+
+TEST(YoloxTest, GivesTheBoxesThatItsOwnDecodingGives) {
+  std::vector<float> picture = Noise(3 * kPixels, 1, 77);
+  for (float& value : picture) value = std::abs(value);
+  std::vector<float> as_trained(picture.size());
+  for (size_t channel = 0; channel < 3; ++channel) {
+    for (size_t i = 0; i < kPixels; ++i) {
+      as_trained[channel * kPixels + i] = picture[(2 - channel) * kPixels + i] * 255;
+    }
+  }
+  const std::vector<float> raw = OutputOf(Yolox(), as_trained);
+  const std::vector<float> rows = OutputOf(WithYoloxAsRows(Yolox(), Described()), picture);
+  ASSERT_EQ(rows.size(), (4 + kClasses) * kCells);
+  size_t cell = 0;
+  for (const int stride : {8, 16, 32}) {
+    const auto step = static_cast<float>(stride);
+    for (int y = 0; y < kHeight / stride; ++y) {
+      for (int x = 0; x < kWidth / stride; ++x, ++cell) {
+        const float* numbers = &raw[cell * (5 + kClasses)];
+        const float expected[] = {(numbers[0] + static_cast<float>(x)) * step,
+                                  (numbers[1] + static_cast<float>(y)) * step,
+                                  std::exp(numbers[2]) * step,
+                                  std::exp(numbers[3]) * step,
+                                  numbers[4] * numbers[5],
+                                  numbers[4] * numbers[6]};
+        for (size_t row = 0; row < std::size(expected); ++row) {
+          ASSERT_NEAR(rows[row * kCells + cell], expected[row],
+                      1e-3f * std::abs(expected[row]) + 1e-4f)
+              << "row " << row << " of cell " << cell;
+        }
+      }
+    }
+  }
+}
+
+TEST(YoloxTest, LeavesEveryOtherModelAsItIs) {
+  const auto is_left = [](const std::string& file, const ModelInfo& info) {
+    return WithYoloxAsRows(file, info) == file;
+  };
+  EXPECT_FALSE(is_left(Yolox(), Described()));
+  EXPECT_TRUE(is_left(Yolox(), Described("['car']")));
+  EXPECT_TRUE(is_left(Yolox({.score_op = "Tanh"}), Described()));
+  EXPECT_TRUE(is_left(Yolox({.scales_axis = 1}), Described()));
+  EXPECT_TRUE(is_left(Yolox({.perm = {1, 2, 0}}), Described()));
+  EXPECT_TRUE(is_left(Yolox().substr(0, 900), Described()));
+  const std::string once = WithYoloxAsRows(Yolox(), Described());
+  EXPECT_TRUE(is_left(once, Described()));
+}
+
+}  // namespace
+}  // namespace lattice

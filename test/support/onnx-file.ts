@@ -1,0 +1,119 @@
+/** Writes small ONNX files, node by node: networks whose outputs are known, in the layouts of any exporter. */
+
+const FLOAT = 1;
+const INT64 = 7;
+const OPSET = 17;
+
+export interface Tensor {
+  name: string;
+  dims: readonly number[];
+  values: Float32Array | BigInt64Array;
+  /** Where its numbers lie beside the model. */
+  beside?: { location: string; offset: number };
+}
+
+export interface Node {
+  op: string;
+  inputs: readonly string[];
+  outputs: readonly string[];
+  /** Whole numbers. */
+  attributes?: Readonly<Record<string, number>>;
+}
+
+export interface Network {
+  nodes: readonly Node[];
+  tensors: readonly Tensor[];
+  /** Sides of `images` and of `output0`. */
+  input: readonly number[];
+  output: readonly number[];
+  metadata?: Readonly<Record<string, string>>;
+}
+
+export function onnxFile({ nodes, tensors, input, output, metadata = {} }: Network): Buffer {
+  const graph = Buffer.concat([
+    ...nodes.map((node) => field(1, nodeMessage(node))),
+    field(2, 'g'),
+    ...tensors.map((tensor) => field(5, tensorMessage(tensor))),
+    field(11, port('images', input)),
+    field(12, port('output0', output)),
+  ]);
+  return Buffer.concat([
+    number(1, 8),
+    field(7, graph),
+    field(8, Buffer.concat([field(1, ''), number(2, OPSET)])),
+    ...Object.entries(metadata).map(([key, value]) => field(14, entry(key, value))),
+  ]);
+}
+
+export const floats = (
+  name: string,
+  dims: readonly number[],
+  values: Iterable<number>,
+): Tensor => ({
+  name,
+  dims,
+  values: Float32Array.from(values),
+});
+
+export const integers = (name: string, values: readonly number[]): Tensor => ({
+  name,
+  dims: [values.length],
+  values: BigInt64Array.from(values, BigInt),
+});
+
+export function bytesOf({ values }: Tensor): Buffer {
+  return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+}
+
+function tensorMessage(tensor: Tensor): Buffer {
+  const { name, dims, values, beside } = tensor;
+  const numbers =
+    beside === undefined
+      ? [field(9, bytesOf(tensor))]
+      : [
+          field(13, entry('location', beside.location)),
+          field(13, entry('offset', String(beside.offset))),
+          field(13, entry('length', String(values.byteLength))),
+          number(14, 1),
+        ];
+  const type = values instanceof Float32Array ? FLOAT : INT64;
+  return Buffer.concat([
+    ...dims.map((dim) => number(1, dim)),
+    number(2, type),
+    field(8, name),
+    ...numbers,
+  ]);
+}
+
+function nodeMessage({ op, inputs, outputs, attributes = {} }: Node): Buffer {
+  return Buffer.concat([
+    ...inputs.map((name) => field(1, name)),
+    ...outputs.map((name) => field(2, name)),
+    field(4, op),
+    ...Object.entries(attributes).map(([name, value]) =>
+      field(5, Buffer.concat([field(1, name), number(3, value), number(20, 2)])),
+    ),
+  ]);
+}
+
+function port(name: string, dims: readonly number[]): Buffer {
+  const shape = Buffer.concat(dims.map((dim) => field(1, number(1, dim))));
+  const tensor = Buffer.concat([number(1, FLOAT), field(2, shape)]);
+  return Buffer.concat([field(1, name), field(2, field(1, tensor))]);
+}
+
+const entry = (key: string, value: string) => Buffer.concat([field(1, key), field(2, value)]);
+
+function field(id: number, content: Buffer | string): Buffer {
+  const bytes = Buffer.from(content);
+  return Buffer.concat([varint(id * 8 + 2), varint(bytes.length), bytes]);
+}
+
+const number = (id: number, value: number) => Buffer.concat([varint(id * 8), varint(value)]);
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
