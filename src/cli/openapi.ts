@@ -41,6 +41,7 @@ async function createDocument(): Promise<object> {
     leftOutWorkers: () => [],
     gate: null,
     metrics: INERT,
+    tracing: null,
     logger: INERT,
     apiKeys: null,
     draining: () => false,

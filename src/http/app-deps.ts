@@ -13,6 +13,7 @@ import type { Watches } from '../watches/watches.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './access/api-keys.js';
 import type { Logger } from '../base/logger-port.js';
+import type { Tracing } from '../base/tracing-port.js';
 
 /** Metrics that HTTP and WebSocket report, and how `/metrics` reads them. */
 export interface HttpMetrics {
@@ -58,6 +59,8 @@ export interface AppDeps {
   gate: WorkerGate | null;
   metrics: HttpMetrics;
   logger: Logger;
+  /** Null: requests take part in the traces of their callers, and none is exported. */
+  tracing: Tracing | null;
   /** Null: no authentication. */
   apiKeys: ApiKeys | null;
   /** True once a stop has begun: new work is refused, reads go on. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { childOf, readTraceparent, traceparentOf } from '../base/trace-context.js';
+import type { Span, SpanFacts } from '../base/tracing-port.js';
 import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../settings/config.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
@@ -66,12 +67,13 @@ function envelope(
       deps.config.env === 'development' ? 'cross-origin' : 'same-origin',
   };
   const log = createRequestLog(deps.config, deps.logger);
-  const begin = (c: AppContext): void => {
+  const begin = (c: AppContext): Span | undefined => {
     const given = c.req.header('x-request-id');
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
     c.set('requestId', requestId);
     const caller = readTraceparent(c.req.header('traceparent'));
-    const trace = caller === null ? null : childOf(caller);
+    const span = deps.tracing?.begin(caller);
+    const trace = span?.context ?? (caller === null ? null : childOf(caller));
     c.set('trace', trace);
     c.set('keyId', null);
     c.set('baseHeaders', {
@@ -80,6 +82,7 @@ function envelope(
       'x-request-id': requestId,
       ...(trace === null ? {} : { traceparent: traceparentOf(trace) }),
     });
+    return span;
   };
   const refuse = async (c: AppContext): Promise<Response | null> => {
     // Workers present their own token and use the name by which the cluster knows this machine.
@@ -109,7 +112,7 @@ function envelope(
   };
   return async (c, next) => {
     const start = performance.now();
-    begin(c);
+    const span = begin(c);
     const refused = await refuse(c);
     if (refused === null) await next();
     else c.res = refused;
@@ -121,6 +124,24 @@ function envelope(
       seconds: ms / 1_000,
     });
     log(c, ms);
+    span?.end(
+      `${c.req.method} ${c.get('route') ?? 'unmatched'}`,
+      spanFacts(c),
+      c.res.status >= 500,
+    );
+  };
+}
+
+/** By the names of OpenTelemetry's conventions where they have one. */
+function spanFacts(c: AppContext): SpanFacts {
+  return {
+    'http.request.method': c.req.method,
+    'http.route': c.get('route'),
+    'http.response.status_code': c.res.status,
+    'error.type': c.get('errorCode'),
+    'lattice.request_id': c.get('requestId'),
+    'lattice.model': c.get('modelName'),
+    'lattice.job_id': c.get('jobId'),
   };
 }
 

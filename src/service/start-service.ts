@@ -19,6 +19,8 @@ import { WebhookWorker } from '../webhooks/webhook-worker.js';
 import { Watches } from '../watches/watches.js';
 import { composeApp } from './compose-app.js';
 import { pruneDrawnCopies } from './drawn-copies.js';
+import { openTelemetry } from './open-telemetry.js';
+import { traceEndedJobs } from './trace-ended-jobs.js';
 import { logEndedJobs } from './log-ended-jobs.js';
 import { feedMetrics } from './feed-metrics.js';
 import type { Logger } from './logger.js';
@@ -108,6 +110,11 @@ export async function startService(
   const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
   feedMetrics(metrics, { cluster, jobs, watches, draining, drawnBytes: () => copies.bytes() });
   logEndedJobs(jobs.service, logger);
+  const tracing = await openTelemetry(version);
+  if (tracing !== null) {
+    traceEndedJobs(jobs.service, tracing);
+    releases.add('traces', () => tracing.stop());
+  }
   releases.add('metrics', () => {
     metrics.close();
   });
@@ -132,6 +139,7 @@ export async function startService(
     gate: cluster.gate,
     metrics,
     logger,
+    tracing,
     apiKeys,
     draining,
     readAnnotated: (file, keyId) => annotator.read(file, keyId),

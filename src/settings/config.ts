@@ -83,6 +83,14 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Their libraries read the others of OpenTelemetry's variables. */
+const COLLECTOR_VARIABLES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+
+/** The variable that names a collector of traces; null where none does. */
+export function traceCollector(): string | null {
+  return COLLECTOR_VARIABLES.find((name) => (process.env[name] ?? '') !== '') ?? null;
+}
+
 /** Address of a running service and the API key, for commands that call it. */
 export interface ServiceAccess {
   /** Undefined for the default. */

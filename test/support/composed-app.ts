@@ -72,6 +72,7 @@ export function compose(
         state.streamClients = count;
       },
     },
+    tracing: null,
     logger: { debug: ignore, info: ignore, warn: log, error: log },
     apiKeys: null,
     draining: () => state.draining,
