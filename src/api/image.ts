@@ -91,6 +91,10 @@ export const processedImageSchema = z.object({
     description: 'The first 16 hex digits of the SHA-256 of the model file that was loaded',
     example: '3f1c0a5b9d2e7788',
   }),
+  quantizedFrom: z.string().optional().meta({
+    description:
+      'Where the copy of the model in 8 bits was loaded: the digest of the file that it was made from',
+  }),
   file: fileReadSchema.optional(),
   regionCounts: regionCountsSchema.optional(),
   view: z

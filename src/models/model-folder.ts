@@ -2,6 +2,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { isPathError } from '../base/path-fault.js';
 import { PACKAGE_ROOT } from '../base/package.js';
 import type { Config } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
@@ -85,6 +86,14 @@ export class ModelFolder {
       'unknown_model',
       `There is no model '${name.slice(0, LONGEST_NAME)}'. ` +
         (names.length === 0 ? 'No model is installed.' : `Available: ${names.join(', ')}.`),
+    );
+  }
+
+  /** False while the user's folder does not answer. One that is not there has no models. */
+  async isReachable(): Promise<boolean> {
+    return stat(this.#modelsDir).then(
+      () => true,
+      (error: unknown) => isPathError(error) && error.code === 'ENOENT',
     );
   }
 

@@ -17,6 +17,7 @@ const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescrip
   device: null,
   precision: null,
   digest: null,
+  quantizedFrom: null,
   agreement: null,
   input: null,
   memoryBytes: null,

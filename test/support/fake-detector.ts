@@ -46,6 +46,14 @@ export class FakeDetector implements Detector {
     return Promise.resolve([]);
   }
 
+  reloadModels(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  keepModels(): void {
+    // It has no models.
+  }
+
   readImage(): Promise<Buffer> {
     return Promise.reject(new LatticeError('image_not_found', 'The fake has no files.'));
   }
@@ -68,6 +76,8 @@ export class FakeDetector implements Detector {
       completed: 0,
       failed: 0,
       imagesPerSecond: this.imagesPerSecond,
+      modelSwaps: 0,
+      refusedModelFiles: 0,
       suggestedWindow: this.window,
     };
   }

@@ -1,5 +1,5 @@
 /** A model of the user's own: the test-pattern detector with class names of its own. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TEST_MODELS } from './service-process.js';
 
@@ -9,6 +9,13 @@ const NAMES = "{0: 'car', 1: 'motorcycle', 2: 'bus', 3: 'truck'}";
 
 /** Writes `own.onnx`, the model `own.pt`, beside a copy of the default one. */
 export function writeOwnModel(folder: string, classes = OWN_CLASSES): void {
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(join(TEST_MODELS, 'yolov8n.onnx'), join(folder, 'yolov8n.onnx'));
+  writeFileSync(join(folder, 'own.onnx'), ownModel(classes));
+}
+
+/** The bytes of a model with these classes. */
+export function ownModel(classes: readonly string[]): Buffer {
   const model = readFileSync(join(TEST_MODELS, 'yolov8n.onnx'));
   const names = `{${classes.map((name, id) => `${id}:'${name}'`).join(',')}}`;
   // The names are text in the file, and spaces at its end mean nothing: the lengths before it stay right.
@@ -17,8 +24,6 @@ export function writeOwnModel(folder: string, classes = OWN_CLASSES): void {
     throw new Error(`The names take over ${NAMES.length} characters.`);
   const at = model.indexOf(NAMES);
   if (at < 0) throw new Error('The test model has other names than this file says.');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'yolov8n.onnx'), model);
   model.write(text, at, 'latin1');
-  writeFileSync(join(folder, 'own.onnx'), model);
+  return model;
 }

@@ -10,7 +10,11 @@ import { nativeModel } from './native-model.js';
 export function loadedModel(name = 'a.pt', modelId = 1): LoadedModel {
   return {
     file: { name, path: '/a.onnx', bundled: false, licence: null, knownPicturePath: null },
+    fingerprint: '',
     native: nativeModel({ modelId }),
+    version: { digest: '', source: '', precision: 'f32' },
+    inHand: 0,
+    isUnloaded: false,
     classes: new ClassFilter(['car']),
     lastUse: 0,
     agreement: null,

@@ -13,7 +13,15 @@ import {
 export interface SessionParts {
   detector: Pick<
     Worker,
-    'detect' | 'prepare' | 'models' | 'stats' | 'slots' | 'syncParallel' | 'unhealthy'
+    | 'detect'
+    | 'prepare'
+    | 'models'
+    | 'reloadModels'
+    | 'keepModels'
+    | 'stats'
+    | 'slots'
+    | 'syncParallel'
+    | 'unhealthy'
   >;
   nodeId: string;
   /** Must not throw. */
@@ -50,6 +58,15 @@ export class WorkerSession {
         break;
       case 'models':
         void this.#answer(frame.call, () => this.#parts.detector.models());
+        break;
+      case 'reload':
+        void this.#answer(frame.call, async () => {
+          await this.#parts.detector.reloadModels();
+          return [];
+        });
+        break;
+      case 'keep':
+        this.#parts.detector.keepModels(frame.models);
         break;
       case 'welcome':
         break;

@@ -1,0 +1,53 @@
+/** Whether the file of a model has changed, and whether it is still being written. */
+import { stat } from 'node:fs/promises';
+import { eightBitPath } from './eight-bit-copy.js';
+
+/** A file that is being written changes at least this often. */
+const REST_MS = 1_000;
+
+interface State {
+  /** Differs once the file or its copy in 8 bits was replaced, came or went away. */
+  fingerprint: string;
+  /** Of the newer of the two, by the clock of the volume. */
+  modifiedMs: number;
+}
+
+export async function fingerprintOf(path: string): Promise<string> {
+  return (await stateOf(path)).fingerprint;
+}
+
+async function stateOf(path: string): Promise<State> {
+  const entries = await Promise.all(
+    [path, eightBitPath(path)].map((each) => stat(each).catch(() => null)),
+  );
+  const fingerprints = entries.map((entry) =>
+    entry === null ? '' : `${entry.size}:${entry.mtimeMs}:${entry.ino}`,
+  );
+  const modified = entries.map((entry) => entry?.mtimeMs ?? 0);
+  return { fingerprint: fingerprints.join(' '), modifiedMs: Math.max(...modified) };
+}
+
+/** Files that have changed so recently that they may still be written. */
+export class RestingFiles {
+  /** By path: the last look, and when it first showed this state. */
+  readonly #seen = new Map<string, { fingerprint: string; since: number }>();
+
+  /**
+   * The fingerprint of a file; null while it may still be written. It is at rest one second after its time of change, or
+   * after a look that showed the same: the clock of a volume may be another one. A file that is not there has no time.
+   */
+  async look(path: string): Promise<string | null> {
+    const { fingerprint, modifiedMs } = await stateOf(path);
+    const now = performance.now();
+    const seen = this.#seen.get(path);
+    const age = Date.now() - modifiedMs;
+    const isOld = modifiedMs > 0 && age >= REST_MS;
+    const wasSame = seen?.fingerprint === fingerprint && now - seen.since >= REST_MS;
+    if (isOld || wasSame) {
+      this.#seen.delete(path);
+      return fingerprint;
+    }
+    if (seen?.fingerprint !== fingerprint) this.#seen.set(path, { fingerprint, since: now });
+    return null;
+  }
+}
