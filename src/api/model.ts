@@ -69,6 +69,10 @@ export const modelDescriptionSchema = z.object({
   confidenceThreshold: z.number().meta({
     description: "Of requests that name none: the model's own, else 0.5",
   }),
+  aliasOf: z.string().nullable().meta({
+    description: 'The bundled model that the name stands for until a file of that name is there',
+  }),
+  release: z.string().nullable().meta({ description: 'Version that the model file states' }),
   bundled: z
     .boolean()
     .meta({ description: 'True where a bundled model stands in for a file that is absent' }),

@@ -67,6 +67,7 @@ export class ModelRegistry {
   readonly #refused = new Map<string, Refusal>();
   readonly #loading: ModelLoading;
   readonly #replaced = new ReplacedModels((model) => {
+    this.#forgetLoad(model);
     this.#loading.free(model);
   });
   readonly #resting = new RestingFiles();
@@ -153,7 +154,7 @@ export class ModelRegistry {
     const model = await load.model;
     // Another model may have caused its unloading meanwhile, or another file have replaced it.
     if (model.isUnloaded || this.#loads.get(file.path) !== load) return;
-    if (!this.#ready.has(name)) this.#ready.set(name, model);
+    if (!this.#ready.has(name)) this.#stand(name, model);
   }
 
   /** The load of the file in this state, begun or not. `replaced` are about to be unloaded for it. */
@@ -271,11 +272,17 @@ export class ModelRegistry {
       this.#discard(to);
       return;
     }
-    this.#ready.set(name, to);
+    this.#stand(name, to);
     this.#retire(from);
     if (from.version.digest === to.version.digest) return; // Written again as it was.
     this.#swaps += 1;
     this.#parts.onChange?.({ kind: 'swapped', model: name, from: from.version, to: to.version });
+  }
+
+  /** The name stands for the model from here on. */
+  #stand(name: string, model: LoadedModel): void {
+    this.#replaced.takeBack(model);
+    this.#ready.set(name, model);
   }
 
   #remove(name: string, model: LoadedModel): void {
@@ -346,6 +353,8 @@ export class ModelRegistry {
     const unrefused = native === null ? 'available' : 'ready';
     return {
       name: file.name,
+      aliasOf: file.aliasOf,
+      release: metadata.version ?? null,
       bundled: file.bundled,
       isDefault: file.name === this.defaultName,
       state: fault === null ? unrefused : 'refused',

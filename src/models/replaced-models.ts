@@ -20,6 +20,11 @@ export class ReplacedModels {
     this.release();
   }
 
+  /** A name stands for it again, because its file is back. */
+  takeBack(model: LoadedModel): void {
+    this.#models.delete(model);
+  }
+
   /** What jobs run on; replaces the list of the last call. */
   keep(versions: readonly ModelVersion[]): void {
     this.#kept = versions;

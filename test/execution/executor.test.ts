@@ -18,6 +18,8 @@ const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescrip
   precision: null,
   digest: null,
   quantizedFrom: null,
+  aliasOf: null,
+  release: null,
   agreement: null,
   input: null,
   memoryBytes: null,

@@ -113,7 +113,7 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     if (format === 'yolo') expect(unzipSync(file)).toHaveProperty(['README.txt']);
     else if (format === 'csv')
       expect(file.toString()).toMatch(
-        /^x_min,.*,model,regions,alternative,alternative_confidence\r\n$/,
+        /^x_min,.*,model,regions,alternative,alternative_confidence,model_digest,precision\r\n$/,
       );
     else if (format === 'coco') {
       const { images, info } = JSON.parse(file.toString()) as { images: unknown; info: unknown };

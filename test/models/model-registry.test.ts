@@ -8,6 +8,7 @@ import type { LoadedModel } from '../../src/models/loaded-model.js';
 import { ModelFolder } from '../../src/models/model-folder.js';
 import { ModelRegistry } from '../../src/models/model-registry.js';
 import { makeEightBitCopy } from '../support/eight-bit-copies.js';
+import { eventual } from '../support/eventually.js';
 import { nativeModel } from '../support/native-model.js';
 
 let modelsDir: string;
@@ -257,13 +258,14 @@ describe('model registry', () => {
         classes: ['car', 'motorcycle', 'bus', 'truck'],
         licence: 'Apache-2.0',
         bundled: true,
+        aliasOf: 'vehicles-v8n.pt',
+        release: '1.4.0',
         isDefault: true,
         device: null,
         input: null,
       },
       { name: 'noise.pt', classes: [], bundled: false, isDefault: false },
-      { name: 'tiny-v8.pt', bundled: true, isDefault: false },
-      { name: 'vehicles-v8n.pt', bundled: true, isDefault: false },
+      { name: 'vehicles-v8n.pt', bundled: true, aliasOf: null, isDefault: false },
     ]);
     expect(loads).toEqual([]);
   });
@@ -316,6 +318,24 @@ describe('replaced files', () => {
     expect(models.ready('a.pt', first.version)).toBe(first);
     models.keep([]);
     expect(unloads).toEqual([1]);
+  });
+
+  it('that come and go leave the name to a model that is loaded', async () => {
+    const { models, unloads } = await registry();
+    const bundled = await models.load('yolov8n.pt');
+    models.keep([bundled.version]);
+    for (let turn = 0; turn < 3; turn += 1) {
+      replace('yolov8n', 'x'.repeat(turn));
+      await models.refresh();
+      rmSync(join(modelsDir, 'yolov8n.onnx'));
+      await eventual(() => models.refresh()).toBe(false);
+      const back = models.ready('yolov8n.pt');
+      expect([back?.file.bundled, back?.isUnloaded]).toEqual([true, false]);
+      if (turn === 0) expect(back).toBe(bundled);
+      models.keep([]);
+      expect(back?.isUnloaded).toBe(false);
+    }
+    expect(unloads).toHaveLength(5); // each that is not in use now
   });
 
   it('that do not fit into memory beside the old one are not taken, and tried again later', async () => {

@@ -98,6 +98,8 @@ export class ScriptedDetector implements Detector {
       precision: 'f32',
       digest: null,
       quantizedFrom: null,
+      aliasOf: null,
+      release: null,
       input: { width: 640, height: 640 },
       memoryBytes: 1e8,
       licence: 'Apache-2.0',

@@ -9,7 +9,14 @@ import { nativeModel } from './native-model.js';
 /** As the registry makes it. */
 export function loadedModel(name = 'a.pt', modelId = 1): LoadedModel {
   return {
-    file: { name, path: '/a.onnx', bundled: false, licence: null, knownPicturePath: null },
+    file: {
+      name,
+      path: '/a.onnx',
+      bundled: false,
+      aliasOf: null,
+      licence: null,
+      knownPicturePath: null,
+    },
     fingerprint: '',
     native: nativeModel({ modelId }),
     version: { digest: '', source: '', precision: 'f32' },

@@ -75,18 +75,23 @@ interface ModelCardProps {
 }
 
 function ModelCard({ model, share, images }: ModelCardProps) {
-  const { name, state, reason, is_default: isDefault } = model;
+  const { name, state, reason, is_default: isDefault, alias_of: aliasOf, release } = model;
   return (
     <li class="card model">
       <header>
         <h3>
           <Foreign text={name} />
         </h3>
+        {aliasOf !== null && (
+          <span class="fine">
+            → <Foreign text={[aliasOf.replace(/\.pt$/, ''), release].filter(Boolean).join(' ')} />
+          </span>
+        )}
         {isDefault && <span class="badge">default</span>}
         <span class={`pill ${state}`}>{state}</span>
       </header>
       {reason !== null && (
-        <p class={state === 'refused' ? 'fault' : 'fine'}>
+        <p class="fault">
           <Foreign text={reason} />
         </p>
       )}
@@ -109,6 +114,8 @@ function factsOf(model: Model, share: number | null, images: number): Fact[] {
   const facts: [string, Fact[1] | null][] = [
     ['Runs on', device === null ? null : [device, precision].filter(Boolean).join(', ')],
     ['As f32 on the CPU', agreement === null ? null : `${percent(agreement)} of its boxes`],
+    ['Release', model.alias_of === null ? model.release : null],
+    ['Digest', model.digest],
     ['Input', input === null ? null : `${input.width} × ${input.height}`],
     ['Memory', size === null ? null : `${size.text} ${size.unit}`],
     ['Images', images === 0 ? null : plural(images, 'image')],
