@@ -9,7 +9,6 @@ const CLASSES = {
   second: ['auto', 'moto', 'coach', 'truck'],
   third: ['wagon', 'scooter', 'tram', 'cart'],
 };
-const MODELS = Object.entries(CLASSES).map(([name, classes]) => [name, ownModel(classes)] as const);
 const NAME = 'yolov8n';
 
 export type Step = keyof typeof CLASSES | 'bad' | 'removed';
@@ -20,14 +19,14 @@ export const TEN_STEPS: readonly Step[] = [
   ...(['second', 'bad', 'removed', 'third', 'first'] as const),
 ];
 
-/** Puts a model into the place of the default one, as `lattice model add` does. */
-export function take(folder: string, step: Step): void {
+/** Puts a model into the place of the default one, as `lattice model add` does; `of` as of `ownModel`. */
+export function take(folder: string, step: Step, of?: string): void {
   const path = join(folder, `${NAME}.onnx`);
   if (step === 'removed') {
     rmSync(path);
     return;
   }
-  const bytes = MODELS.find(([name]) => name === step)?.[1] ?? 'no network';
+  const bytes = step === 'bad' ? 'no network' : ownModel(CLASSES[step], of);
   writeFileSync(`${path}.part`, bytes);
   renameSync(`${path}.part`, path);
 }
@@ -71,12 +70,13 @@ export async function load(
   callers: number,
   stop: AbortSignal,
   consistency: Consistency,
+  image = 'shapes.png',
 ): Promise<Sample[]> {
   const samples: Sample[] = [];
   const caller = async () => {
     while (!stop.aborted) {
       const at = performance.now();
-      const { status, body, text } = await detect(url, { classes: ['*'] });
+      const { status, body, text } = await detect(url, { classes: ['*'], image_path: image });
       samples.push({ at, ms: performance.now() - at });
       if (status === 200) consistency.add(body as unknown as Answered);
       else consistency.faults.push(`${status} ${text}`);
@@ -86,8 +86,12 @@ export async function load(
   return samples;
 }
 
-export async function submitMany(url: string, images: number): Promise<string> {
-  const image_paths = Array.from({ length: images }, () => 'shapes.png');
+export async function submitMany(
+  url: string,
+  images: number,
+  image = 'shapes.png',
+): Promise<string> {
+  const image_paths = Array.from({ length: images }, () => image);
   const job = { job_type: 'batch_detect', image_paths, classes: ['*'] };
   const { status, body } = await post(url, '/v1/jobs/submit', job);
   if (status !== 202) throw new Error(`The job was refused: ${status}.`);

@@ -14,9 +14,12 @@ export function writeOwnModel(folder: string, classes = OWN_CLASSES): void {
   writeFileSync(join(folder, 'own.onnx'), ownModel(classes));
 }
 
-/** The bytes of a model with these classes. */
-export function ownModel(classes: readonly string[]): Buffer {
-  const model = readFileSync(join(TEST_MODELS, 'yolov8n.onnx'));
+/** The bytes of a model with these classes; `of` is a file whose classes are car, motorcycle, bus and truck. */
+export function ownModel(
+  classes: readonly string[],
+  of = join(TEST_MODELS, 'yolov8n.onnx'),
+): Buffer {
+  const model = readFileSync(of);
   const names = `{${classes.map((name, id) => `${id}:'${name}'`).join(',')}}`;
   // The names are text in the file, and spaces at its end mean nothing: the lengths before it stay right.
   const text = names.padEnd(NAMES.length);
