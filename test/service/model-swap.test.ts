@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { run } from '../cli/run.js';
 import { eventual, eventually } from '../support/eventually.js';
 import {
   Consistency,
@@ -91,6 +92,22 @@ test(
     expect(text).toMatch(/^lattice_model_files\{state="refused"\} 0$/m);
   },
 );
+
+test('the command line lets a service take a file, and says why it does not', async () => {
+  service = await start();
+  const command = () => run('model', 'reload', '--url', service.url);
+  take(folder, 'second');
+  const { code, out } = await command();
+  expect({ code, out }).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`yolov8n.pt  ${(await describedDefault(service.url))?.digest}`),
+  });
+  take(folder, 'bad');
+  expect(await command()).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^yolov8n\.pt: The file was replaced, and the new one cannot be/),
+  });
+});
 
 test('SIGHUP takes changed models and keys, and ends nothing', async () => {
   const keys = join(scratch, 'keys.txt');

@@ -59,7 +59,7 @@ export async function addModel(
   const standing = called === defaultModelName(config) ? ', the default model' : '';
   terminal.out(`\nInstalled as ${target}: requests name it "model_name": "${called}"${standing}.`);
   terminal.out(
-    'A running service takes it within seconds; one that cannot use it keeps the earlier model, and GET /v1/models says why.',
+    'A running service takes it within seconds, at once by `lattice model reload`, which says why where it cannot.',
   );
   for (const line of nextCalls(modelName, examination.pictures, config)) terminal.out(line);
 }
