@@ -97,6 +97,18 @@ test.each([
   expect(cell(text)).toBe(expected);
 });
 
+test.each(EXPORT_FORMATS.filter((format) => format !== 'coco-results'))(
+  '%s says which model file an image ran on',
+  async (format) => {
+    const file = await exported(format, sourceOf(ENTRIES));
+    const files = format === 'yolo' ? unzipSync(file) : { file };
+    const text = Object.values(files)
+      .map((bytes) => Buffer.from(bytes).toString())
+      .join('\n');
+    expect(text).toContain('3f1c0a5b9d2e7788');
+  },
+);
+
 describe.each(EXPORT_FORMATS)('%s', (format) => {
   test('is the same file for any size of page', async () => {
     const whole = await exported(format, sourceOf(ENTRIES, { pageSize: 100 }));

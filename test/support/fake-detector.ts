@@ -2,7 +2,7 @@
 import { LatticeError, type ErrorCode } from '../../src/api/errors.js';
 import type { DetectorStats } from '../../src/api/statistics.js';
 import type { ImageResult } from '../../src/api/image.js';
-import type { ModelDescription } from '../../src/api/model.js';
+import type { ModelDescription, ModelVersion } from '../../src/api/model.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export type FakeAnswer = 'ok' | 'hang' | ErrorCode;
@@ -15,6 +15,8 @@ export class FakeDetector implements Detector {
   window = 8;
   imagesPerSecond = 0;
   answer: (request: DetectRequest) => FakeAnswer = () => 'ok';
+  /** It has no models. */
+  keepModels: (versions: readonly ModelVersion[]) => void = () => undefined;
   inFlight = 0;
   /** Most requests that were in flight at a time. */
   peak = 0;
@@ -48,10 +50,6 @@ export class FakeDetector implements Detector {
 
   reloadModels(): Promise<void> {
     return Promise.resolve();
-  }
-
-  keepModels(): void {
-    // It has no models.
   }
 
   readImage(): Promise<Buffer> {

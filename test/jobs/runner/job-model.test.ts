@@ -1,0 +1,71 @@
+/** The model version that the images of a job name: the one that the job began with, as long as a worker has it. */
+import { expect, test } from 'vitest';
+import type { ModelDescription, ModelVersion } from '../../../src/api/model.js';
+import { FakeDetector } from '../../support/fake-detector.js';
+import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder } from '../job-folder.js';
+
+const IMAGES = 40;
+
+class VersionedDetector extends FakeDetector {
+  digest = 'a';
+  prepared = 0;
+  kept: readonly string[] = [];
+
+  override prepare(name: string): Promise<ModelDescription> {
+    this.prepared += 1;
+    const { digest } = this;
+    return Promise.resolve({
+      name,
+      digest,
+      quantizedFrom: null,
+      precision: 'f32',
+    } as ModelDescription);
+  }
+
+  override keepModels = (versions: readonly ModelVersion[]) => {
+    this.kept = versions.map(({ digest }) => digest);
+  };
+
+  /** Digests that requests named, each once in order. */
+  get named(): (string | undefined)[] {
+    return [...new Set(this.requests.map(({ model }) => model?.digest))];
+  }
+}
+
+async function run(detector: VersionedDetector) {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder, {}, detector);
+  const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', IMAGES) }));
+  return await ended(jobs.service, job.jobId);
+}
+
+test('is that of its begin, and kept until its end', async () => {
+  const detector = new VersionedDetector();
+  detector.answer = () => {
+    expect(detector.kept).toEqual(['a']);
+    detector.digest = 'b';
+    return 'ok';
+  };
+  expect(await run(detector)).toMatchObject({ status: 'completed' });
+  expect(detector.named).toEqual(['a']);
+  expect(detector.prepared).toBe(1);
+  expect(detector.kept).toEqual([]);
+});
+
+test('is the present one where no worker has that of its begin any more', async () => {
+  const detector = new VersionedDetector();
+  detector.answer = ({ model }) => {
+    if (detector.requests.length > IMAGES / 2) detector.digest = 'b';
+    return model?.digest === detector.digest ? 'ok' : 'model_changed';
+  };
+  expect(await run(detector)).toMatchObject({ status: 'completed', failedImages: 0 });
+  expect(detector.named).toEqual(['a', 'b']);
+  expect(detector.prepared).toBe(2);
+});
+
+test('is left open where workers name one that none of them can run', async () => {
+  const detector = new VersionedDetector();
+  detector.answer = ({ model }) => (model === undefined ? 'ok' : 'model_changed');
+  expect(await run(detector)).toMatchObject({ status: 'completed', failedImages: 0 });
+  expect(detector.named).toEqual(['a', undefined]);
+});
