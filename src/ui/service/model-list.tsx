@@ -75,18 +75,13 @@ interface ModelCardProps {
 }
 
 function ModelCard({ model, share, images }: ModelCardProps) {
-  const { name, state, reason, is_default: isDefault, alias_of: aliasOf, release } = model;
+  const { name, state, reason, is_default: isDefault } = model;
   return (
     <li class="card model">
       <header>
         <h3>
           <Foreign text={name} />
         </h3>
-        {aliasOf !== null && (
-          <span class="fine">
-            → <Foreign text={[aliasOf.replace(/\.pt$/, ''), release].filter(Boolean).join(' ')} />
-          </span>
-        )}
         {isDefault && <span class="badge">default</span>}
         <span class={`pill ${state}`}>{state}</span>
       </header>
@@ -109,12 +104,17 @@ function ModelCard({ model, share, images }: ModelCardProps) {
 }
 
 function factsOf(model: Model, share: number | null, images: number): Fact[] {
-  const { device, precision, agreement, input, memory_bytes: memory } = model;
+  const { device, precision, agreement, input, memory_bytes: memory, release } = model;
+  const { alias_of: alias } = model;
   const size = memory === null ? null : bytes(memory);
   const facts: [string, Fact[1] | null][] = [
     ['Runs on', device === null ? null : [device, precision].filter(Boolean).join(', ')],
     ['As f32 on the CPU', agreement === null ? null : `${percent(agreement)} of its boxes`],
-    ['Release', model.alias_of === null ? model.release : null],
+    [
+      'Stands for',
+      alias === null ? null : <Foreign text={`${alias.replace(/\.pt$/, '')} ${release ?? ''}`} />,
+    ],
+    ['Release', alias !== null || release === null ? null : <Foreign text={release} />],
     ['Digest', model.digest],
     ['Input', input === null ? null : `${input.width} × ${input.height}`],
     ['Memory', size === null ? null : `${size.text} ${size.unit}`],
