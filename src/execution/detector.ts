@@ -37,7 +37,7 @@ export interface Detector {
   /** Loads a model ahead of the first request; rejects with `unknown_model` (naming what there is) or `invalid_model`. */
   prepare(modelName: string): Promise<ModelDescription>;
   models(): Promise<ModelDescription[]>;
-  /** Takes model files that have changed, also some that were refused; resolves when requests get them. */
+  /** Takes model files that have changed, also some that were refused; resolves when requests get them, or after a minute. */
   reloadModels(): Promise<void>;
   /** Versions that jobs run on, which stay loaded although their files are replaced. The call replaces the list. */
   keepModels(versions: readonly ModelVersion[]): void;

@@ -35,6 +35,8 @@ const CAPACITY_KEPT_MS = 100;
 /** Of a request's deadline, while its model is loaded: the rest is for the answer. */
 const LOAD_SHARE = 0.9;
 const LOADING_RETRY_S = 2;
+/** An engine may have to be built, and a volume may hang: the reload goes on after it. Below the deadline of such a call. */
+const RELOAD_MS = 50_000;
 
 /** To the microsecond: clocks are no finer. */
 const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
@@ -234,8 +236,8 @@ export class NativeWorker implements Worker {
 
   async reloadModels(): Promise<void> {
     this.#refuseWhenOver();
-    await this.#parts.registry.reload();
-    await this.#reloadDefault();
+    const reload = this.#parts.registry.reload().then(() => this.#reloadDefault());
+    await inTime(reload, RELOAD_MS, undefined);
   }
 
   /** For a timer: takes model files that have changed and are at rest. Never rejects. */

@@ -64,7 +64,7 @@ export function modelRoutes(route: AddRoute, { detector, catalogue, hide }: Rout
       description:
         'Looks at the files of the loaded models on each worker at once, where they are looked at every second anyway, and ' +
         'tries those again that were refused. Answers when requests get the new models, with the list. A file that is ' +
-        'being written is waited for, for 10 s. See `reason` for a file that cannot be used: the earlier model goes on ' +
+        'being written is waited for, for 10 s, and an engine that has to be built for less than a minute. See `reason` for a file that cannot be used: the earlier model goes on ' +
         'answering.',
       tags: ['Models'],
       answers: { 200: json('Models', modelListSchema) },
