@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmbeddedOptions } from './clusters/local-cluster.js';
 import { createLogger, standardOutput } from './service/logger.js';
-import { endAtOnce, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
+import { endAtOnce, onReloadSignal, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
 import { startService } from './service/start-service.js';
 import { unknownSettings, type Config } from './settings/config.js';
 
@@ -22,6 +22,10 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   const stopLogger = createLogger(config, standardOutput({ sync: true }));
   const releases = new Releases(stopLogger, config.drainSeconds * 1_000);
   const stopping = new AbortController();
+  let reload: () => void = () => undefined;
+  onReloadSignal(() => {
+    reload();
+  });
   const stopped = stopSignal().then(() => {
     stopping.abort();
   });
@@ -35,6 +39,9 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
       ...testOptions,
       onGpuLost: endWith(EXIT_GPU_LOST),
       onStoreLost: endWith(EXIT_STORE_LOST),
+      onReload: (then: () => void) => {
+        reload = then;
+      },
     };
     const url = await startService(config, logger, releases, stopping.signal, options);
     // On standard error: standard output carries only the log.

@@ -18,7 +18,7 @@ import { ImageLister } from './files/listing/image-lister.js';
 import { createLogger, standardOutput } from './service/logger.js';
 import { packageVersion } from './base/package.js';
 import { warnOfModelsFolder } from './settings/setting-folders.js';
-import { endAtOnce, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
+import { endAtOnce, onReloadSignal, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
 
 /** From sysexits.h. */
 const EX_UNAVAILABLE = 69;
@@ -50,6 +50,9 @@ async function runWorker(config: Config): Promise<void> {
       // The supervisor starts a new process, which gets the GPU back or says why not.
       process.exit(EX_UNAVAILABLE);
     },
+  });
+  onReloadSignal(() => {
+    detector.reloadModels().catch(() => undefined);
   });
   const releases = new Releases(stopLogger, drainMs);
   releases.add('detector', () => detector.close());

@@ -91,6 +91,7 @@ const ROWS = {
   volume_unavailable: { status: 503, title: 'Image folder does not answer', of: 'worker' },
   unknown_model: { status: 422, title: 'Model not found', of: 'model' },
   invalid_model: { status: 422, title: 'Model cannot be used', of: 'model' },
+  model_changed: { status: 503, title: 'The file of the model is another one', of: 'worker' },
   model_not_ready: { status: 503, title: 'Model is not ready yet', of: 'worker', passing: true },
   // The machine.
   detection_failed: { status: 500, title: 'Detection could not be dispatched', of: 'detector' },

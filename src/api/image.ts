@@ -91,6 +91,8 @@ export const processedImageSchema = z.object({
     description: 'The first 16 hex digits of the SHA-256 of the model file that was loaded',
     example: '3f1c0a5b9d2e7788',
   }),
+  /** Where the copy of the model in 8 bits was loaded: the digest of the file that it was made from. Not in answers. */
+  quantizedFrom: z.string().optional(),
   file: fileReadSchema.optional(),
   regionCounts: regionCountsSchema.optional(),
   view: z

@@ -11,18 +11,50 @@ export type FloatPrecision = Exclude<Precision, 'int8'>;
 
 const modelInputSchema = z.object({ width: z.int(), height: z.int() }).meta({ id: 'ModelInput' });
 
+/**
+ * What a name stood for at one time on one worker. The images of a job name the version that the job began with, so that
+ * a file that is replaced meanwhile does not change its boxes.
+ */
+export const modelVersionSchema = z.object({
+  /** Of the file that is loaded, as `model_digest` of results. */
+  digest: z.string(),
+  /** Of the model file itself: another one where its copy in 8 bits is loaded. */
+  source: z.string(),
+  precision: z.string(),
+});
+export type ModelVersion = z.infer<typeof modelVersionSchema>;
+
+/** As results and descriptions name it; null where they say too little, as while nothing is loaded. */
+export function versionOf({ digest, precision, quantizedFrom }: NamedVersion): ModelVersion | null {
+  if (!digest || !precision) return null;
+  return { digest, precision, source: quantizedFrom ?? digest };
+}
+
+interface NamedVersion {
+  digest: string | null | undefined;
+  precision?: string | null | undefined;
+  quantizedFrom?: string | null | undefined;
+}
+
 export const modelDescriptionSchema = z.object({
   name: z.string().meta({ description: 'Use it as model_name' }),
   state: z.enum(['ready', 'available', 'refused']).meta({
     description: 'ready: loaded. available: loaded on first use. refused: see reason',
   }),
-  reason: z.string().nullable(),
+  reason: z.string().nullable().meta({
+    description:
+      'Why it is refused; of a ready model, why the file that has replaced its own cannot be used: the loaded one goes on answering',
+  }),
   classes: z.array(z.string()),
   device: z.string().nullable(),
   precision: z.string().nullable(),
   digest: z.string().nullable().meta({
     description:
       'The first 16 hex digits of the SHA-256 of the file that is loaded, as `model_digest` of results; null while it is not loaded',
+  }),
+  quantizedFrom: z.string().nullable().meta({
+    description:
+      'Where the copy in 8 bits is loaded: the digest of the model file that it was made from',
   }),
   agreement: z.number().nullable().meta({
     description:
@@ -37,6 +69,10 @@ export const modelDescriptionSchema = z.object({
   confidenceThreshold: z.number().meta({
     description: "Of requests that name none: the model's own, else 0.5",
   }),
+  aliasOf: z.string().nullable().meta({
+    description: 'The bundled model that the name stands for until a file of that name is there',
+  }),
+  release: z.string().nullable().meta({ description: 'Version that the model file states' }),
   bundled: z
     .boolean()
     .meta({ description: 'True where a bundled model stands in for a file that is absent' }),

@@ -44,6 +44,12 @@ const folders = {
   label: 'state',
 };
 
+const modelFiles = {
+  name: 'lattice_model_files',
+  help: 'Files that have replaced those of loaded models: taken since the start (swapped), and lying there unused because they cannot be (refused), of each worker.',
+  label: 'state',
+};
+
 const ofAddon = {
   queuedSync: summed(z.int(), { ...queue, value: 'sync' }),
   queuedAsync: summed(z.int(), { ...queue, value: 'async' }),
@@ -73,6 +79,10 @@ export const workerStatsSchema = z.object({
   gpus: summed(z.number()),
   /** How many async images keep the device busy. */
   suggestedWindow: summed(z.number()),
+  /** Model files that were replaced while they were loaded, and taken. */
+  modelSwaps: summed(z.int(), { ...modelFiles, value: 'swapped' }),
+  /** Model files that were replaced by one that cannot be used: the earlier one goes on answering. */
+  refusedModelFiles: summed(z.int(), { ...modelFiles, value: 'refused' }),
   /** Absent on the CPU. */
   gpuReadings: z.array(gpuReadingSchema).readonly().optional(),
 });

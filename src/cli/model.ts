@@ -1,6 +1,7 @@
-/** `lattice model`: the models folder, from outside a running service. */
+/** `lattice model`: the models folder, from outside a running service, and the call that makes one look at it. */
 import type { Command } from 'commander';
-import { examples, fraction, wholeNumber } from './command-options.js';
+import { examples, fraction, serviceCommand, wholeNumber } from './command-options.js';
+import type { AccessFlags } from './job/open-client.js';
 import type { CheckFlags } from './model/checking.js';
 import { inputSides } from './model/described-copy.js';
 import type { AddFlags } from './model/models-folder.js';
@@ -19,6 +20,7 @@ Examples:
   $ lattice model add yolov8n.onnx                 # becomes the default model
   $ lattice model add old.onnx --names classes.txt --input 640
   $ lattice model remove depot
+  $ lattice model reload                           # a running service
   $ lattice model quantize yolov8n --images /srv/photos`;
 
 const IMAGES = 'image, folder or glob to run it on, of many 48 (default: the demo pictures)';
@@ -26,12 +28,13 @@ const IMAGES = 'image, folder or glob to run it on, of many 48 (default: the dem
 export const registerModel: RegisterCommand = (program, terminal) => {
   const model = program
     .command('model')
-    .description('list, check, add, remove and quantize models')
+    .description('list, check, add, remove, reload and quantize models')
     .addHelpText('after', EXAMPLES);
   registerList(model, terminal);
   registerCheck(model, terminal);
   registerAdd(model, terminal);
   registerRemove(model, terminal);
+  registerReload(model, terminal);
   registerQuantize(model, terminal);
 };
 
@@ -109,6 +112,16 @@ function registerRemove(parent: Command, terminal: Terminal): void {
       await removeModel(name, configOf(flags), terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily']);
+}
+
+function registerReload(parent: Command, terminal: Terminal): void {
+  const about = 'let a running service take changed model files at once, and say which it runs';
+  serviceCommand(parent, 'reload', about, 'print one JSON array', ['']).action(
+    async (flags: AccessFlags) => {
+      const { reloadModels } = await import('./model/reloading.js');
+      await reloadModels(flags, terminal);
+    },
+  );
 }
 
 function registerQuantize(parent: Command, terminal: Terminal): void {

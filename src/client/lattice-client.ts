@@ -56,6 +56,8 @@ export type { LeftOutPhoto, PhotoFile, SendOptions, SendProgress } from './uploa
 export type { JobProgress, WaitOptions } from './wait-for-end.js';
 
 const CALL_MS = 30_000;
+/** A network may have to be compiled. */
+const RELOAD_MS = 120_000;
 /** A result may be of many thousand images. */
 const RESULT_MS = 300_000;
 /** Each picture is drawn while the archive is sent. */
@@ -336,6 +338,12 @@ export class LatticeClient {
 
   async models(options?: CallOptions): Promise<Model[]> {
     return (await this.#get<ModelList>('/v1/models', options)).models;
+  }
+
+  /** Takes model files that have changed; resolves with the models when requests get them. */
+  async reloadModels(options?: CallOptions): Promise<Model[]> {
+    const call = { method: 'POST', path: '/v1/models/reload', repeatable: true } as const;
+    return (await this.#call<ModelList>(call, options, RELOAD_MS)).models;
   }
 
   clusterStatus(options?: CallOptions): Promise<ClusterStatus> {

@@ -2,7 +2,7 @@
 import type { DetectOptions } from '../api/options.js';
 import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
-import type { ModelDescription } from '../api/model.js';
+import type { ModelDescription, ModelVersion } from '../api/model.js';
 import type { LatticeError } from '../api/errors.js';
 import type { DecodeImage } from '../files/readable-picture.js';
 
@@ -14,6 +14,8 @@ export interface DetectRequest {
   /** The encoded image itself, when it is not in a file. Not copied: it must not change any more. */
   image?: Buffer;
   options: DetectOptions;
+  /** What the model's name stood for when the job began; without it, what it stands for now. */
+  model?: ModelVersion;
   /** Whether the result says the digest of the file. */
   digest?: boolean;
   /** `sync` runs before all `async` work. */
@@ -30,11 +32,15 @@ export interface DetectRequest {
 export interface Detector {
   /** Identifies the worker in results. */
   readonly workerId: string;
-  /** Rejects with a `LatticeError`: image, model, deadline, overload or cancel codes. */
+  /** Rejects with a `LatticeError`: image, model, deadline, overload or cancel codes; `model_changed` where `model` is gone. */
   detect(request: DetectRequest): Promise<ImageResult>;
   /** Loads a model ahead of the first request; rejects with `unknown_model` (naming what there is) or `invalid_model`. */
   prepare(modelName: string): Promise<ModelDescription>;
   models(): Promise<ModelDescription[]>;
+  /** Takes model files that have changed, also some that were refused; resolves when requests get them, or after a minute. */
+  reloadModels(): Promise<void>;
+  /** Versions that jobs run on, which stay loaded although their files are replaced. The call replaces the list. */
+  keepModels(versions: readonly ModelVersion[]): void;
   /** Bytes of a file beneath the image roots, by the same rules as `detect`. */
   readImage(path: string): Promise<Buffer>;
   /** Pixels of an encoded image, by the same rules as `detect`, and with its image codes. */

@@ -5,7 +5,7 @@
  */
 import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
-import type { ModelDescription } from '../api/model.js';
+import type { ModelDescription, ModelVersion } from '../api/model.js';
 import { ERRORS, LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
 import type { Pixels } from '../files/readable-picture.js';
 import { CompletionRate } from './completion-rate.js';
@@ -48,6 +48,7 @@ export class Executor implements Detector {
   readonly #rate = new CompletionRate(RATE_WINDOW_MS);
   readonly #cost = new PictureCost();
   #loads: WorkerLoad[] = [];
+  #kept: readonly ModelVersion[] = [];
   #failed = 0;
   /** Path of an image that a worker has read lately: a worker that joins must see it too. */
   knownImage: string | null = null;
@@ -76,6 +77,7 @@ export class Executor implements Detector {
 
   /** The worker gets images from now on, and is closed with the executor. */
   join(worker: Worker): void {
+    worker.keepModels(this.#kept);
     this.#loads = [...this.#loads, new WorkerLoad(worker)];
     this.refresh();
   }
@@ -240,6 +242,16 @@ export class Executor implements Detector {
 
   async models(): Promise<ModelDescription[]> {
     return (await modelsOf(this.#workers)) ?? this.#options.files.models();
+  }
+
+  /** On each worker; a worker that fails or ends meanwhile does not keep the others from it. */
+  async reloadModels(): Promise<void> {
+    await Promise.allSettled(this.#workers.map((worker) => worker.reloadModels()));
+  }
+
+  keepModels(versions: readonly ModelVersion[]): void {
+    this.#kept = versions;
+    for (const worker of this.#workers) worker.keepModels(versions);
   }
 
   async readImage(path: string): Promise<Buffer> {

@@ -60,7 +60,8 @@ const worse = (one: GpuState, other: GpuState) =>
 const RANK = { ready: 2, available: 1, refused: 0 } as const;
 
 /**
- * Each model once, in the order of the first worker that has it, as the worker that is furthest with it describes it.
+ * Each model once, in the order of the first worker that has it, as the worker that is furthest with it describes it; of
+ * several, one that could not take the file that has replaced its own.
  * Null when no worker answers.
  */
 export async function modelsOf(workers: readonly Worker[]): Promise<ModelDescription[] | null> {
@@ -70,7 +71,12 @@ export async function modelsOf(workers: readonly Worker[]): Promise<ModelDescrip
   const byName = new Map<string, ModelDescription>();
   for (const model of offers.flat()) {
     const known = byName.get(model.name);
-    if (known === undefined || RANK[model.state] > RANK[known.state]) byName.set(model.name, model);
+    if (known === undefined || saysMore(model, known)) byName.set(model.name, model);
   }
   return [...byName.values()];
+}
+
+function saysMore(model: ModelDescription, known: ModelDescription): boolean {
+  if (model.state !== known.state) return RANK[model.state] > RANK[known.state];
+  return known.reason === null && model.reason !== null;
 }

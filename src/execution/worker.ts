@@ -14,7 +14,7 @@ export interface WorkerSlots {
 
 export interface Worker extends Pick<
   Detector,
-  'workerId' | 'detect' | 'prepare' | 'models' | 'unhealthy'
+  'workerId' | 'detect' | 'prepare' | 'models' | 'reloadModels' | 'keepModels' | 'unhealthy'
 > {
   /** The machine, as the cluster names it. */
   readonly nodeId: string;

@@ -16,9 +16,9 @@ export async function* writeCoco(source: ExportSource): AsyncGenerator<string, v
   const failed = yield* jsonArray(
     source,
     '{"images":',
-    ({ image_path: path, image: { width, height } }) => {
+    ({ image_path: path, image: { width, height }, model_digest, precision }) => {
       images += 1;
-      return [{ id: images, file_name: fileName(path), width, height }];
+      return [{ id: images, file_name: fileName(path), width, height, model_digest, precision }];
     },
   );
   let imageId = 0;

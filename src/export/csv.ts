@@ -9,14 +9,15 @@ import {
 
 /** `tracker_id` stays empty: boxes of single images have no track. `regions` and the alternative are empty where there are none. */
 const HEADER =
-  'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence\r\n';
+  'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence,model_digest,precision\r\n';
 
 export async function* writeCsv(source: ExportSource): AsyncGenerator<string, void> {
   const classes = new ClassNumbers(source.classes);
   const jobId = cell(source.jobId ?? '');
   const model = cell(source.model);
-  const lines = ({ image_path: path, image, detections }: ProcessedEntry): string[] =>
-    detections.map(({ box, confidence, class: name, regions = [], alternative }) => {
+  const lines = (entry: ProcessedEntry): string[] => {
+    const { image_path: path, image, model_digest: digest = '', precision = '' } = entry;
+    return entry.detections.map(({ box, confidence, class: name, regions = [], alternative }) => {
       const corners = box.map((side) => rounded(side, 3)).join(',');
       const score = rounded(confidence, 6);
       const other =
@@ -25,9 +26,10 @@ export async function* writeCsv(source: ExportSource): AsyncGenerator<string, vo
           : `${cell(alternative.class)},${rounded(alternative.confidence, 6)}`;
       return (
         `${corners},${classes.of(name)},${score},,${cell(name)},` +
-        `${image.height},${cell(path)},${image.width},${jobId},${model},${cell(namesText(regions))},${other}\r\n`
+        `${image.height},${cell(path)},${image.width},${jobId},${model},${cell(namesText(regions))},${other},${digest},${precision}\r\n`
       );
     });
+  };
   let text = HEADER;
   for await (const page of source.pages()) {
     yield text + page.filter(isProcessed).flatMap(lines).join('');

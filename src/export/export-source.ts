@@ -8,6 +8,9 @@ export type ExportedImage =
       status: 'ok';
       detections: readonly Detection[];
       image: ImageSize;
+      /** What it ran on; absent in results of earlier versions. */
+      model_digest?: string | undefined;
+      precision?: string | undefined;
     }
   | { image_path: string; status: 'error'; error: { detail: string } };
 

@@ -9,12 +9,12 @@ import { jsonArray } from './json-array.js';
 
 export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<string, void> {
   const { model, fileName } = source;
-  yield* jsonArray(source, '', ({ image_path: path, image, detections }) => [
+  yield* jsonArray(source, '', ({ image_path: path, image, detections, model_digest: digest }) => [
     {
       data: { image: localFile(fileName(path)), image_path: path },
       predictions: [
         {
-          model_version: model,
+          model_version: digest === undefined ? model : `${model} ${digest}`,
           ...(detections.length === 0 ? {} : { score: lowestScore(detections) }),
           result: detections.map((detection, index) => region(detection, index, image)),
         },

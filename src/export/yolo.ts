@@ -15,7 +15,7 @@ export function writeYolo(source: ExportSource): AsyncGenerator<Uint8Array, void
 async function* files({ classes, pages, model }: ExportSource): AsyncGenerator<ZipFile, void> {
   const numbers = new ClassNumbers(classes);
   const stems = new UniqueStems();
-  const table = ['name,image_path\r\n'];
+  const table = ['name,image_path,model_digest,precision\r\n'];
   let count = 0;
   let failed = 0;
   for await (const page of pages()) {
@@ -24,11 +24,13 @@ async function* files({ classes, pages, model }: ExportSource): AsyncGenerator<Z
         failed += 1;
         continue;
       }
-      const { name, ext } = posix.parse(entry.image_path);
-      const stem = stems.of(safeName(name));
+      const { name: ownName, ext } = posix.parse(entry.image_path);
+      const stem = stems.of(safeName(ownName));
       const content = labelLines(entry.detections, entry.image, numbers);
       count += 1;
-      table.push(`${cell(stem + safeName(ext))},${cell(entry.image_path)}\r\n`);
+      const { model_digest: digest = '', precision = '' } = entry;
+      const name = cell(stem + safeName(ext));
+      table.push(`${name},${cell(entry.image_path)},${digest},${precision}\r\n`);
       yield { name: `labels/${stem}.txt`, content };
     }
   }

@@ -48,7 +48,13 @@ export class ModelCatalogue {
     return { confidence: model?.confidenceThreshold ?? DEFAULT_PARAMETERS.confidence };
   }
 
-  /** A loaded model keeps its classes: no synchronous request waits for a new list to be told them. */
+  /** The next question is answered from a new list. */
+  forget(): void {
+    this.#listed = null;
+    this.#last = [];
+  }
+
+  /** A loaded model keeps its classes until its file is replaced: no synchronous request waits for a new list. */
   #loadedBefore(modelName: string): ModelDescription | undefined {
     const model = this.#last.find(({ name, state }) => name === modelName && state === 'ready');
     if (model !== undefined) this.#list().catch(() => undefined);

@@ -1,4 +1,5 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
+import type { ModelVersion } from '../api/model.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { ReuseKeys } from './reuse-key.js';
 import type { Idempotency, Job, JobOrigin, JobSpec, RetriedImages } from './job.js';
@@ -76,6 +77,8 @@ export interface QueuedJob {
   priority: number;
   submittedAt: number;
   imageCount: number;
+  /** What the last of its images with a new version ran on; absent where none has run. */
+  model?: ModelVersion | null;
 }
 
 /** An image without an outcome. */

@@ -2,6 +2,7 @@
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { JobLabels } from '../api/job-labels.js';
+import type { ModelVersion } from '../api/model.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
 import type { FileRead } from '../api/file-read.js';
@@ -75,6 +76,8 @@ export interface Job {
   failedImages: number;
   /** Those of them that took over a stored result. */
   reusedImages: number;
+  /** What its images with a result ran on: one entry where all workers compute alike and no model file was lost. */
+  models: readonly JobModelUse[];
   /** The job whose failed images this one runs again. */
   retryOf: string | null;
   /** The name of the watch that made it. */
@@ -88,6 +91,10 @@ export interface Job {
   error: Problem | null;
   /** Unix seconds until which `keep` holds by the clock of the request; null where it is no number of days. */
   keptUntil: number | null;
+}
+
+export interface JobModelUse extends ModelVersion {
+  images: number;
 }
 
 /** Boxes of a job by class. */

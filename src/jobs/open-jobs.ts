@@ -112,7 +112,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       views,
       uploads,
       readTime: options.readTime ?? null,
-      reuse: options.reuse ? new Reuse({ ...options.reuse, detector, store, views, logger }) : null,
+      reuse: options.reuse ? new Reuse({ ...options.reuse, store, views, logger }) : null,
       look: options.reuse?.look ?? null,
       onReused: options.onReused ?? (() => undefined),
       backoffMs: options.imageBackoffMs ?? 250,

@@ -10,7 +10,7 @@ import { describeModel, readModel } from '../native/core.js';
 export const MOST_LOST = 0.005;
 
 /** Metadata of the copy: SHA-256 of the original, and the JSON of an `EightBitProof`. */
-const SOURCE_KEY = 'quantized_from';
+export const SOURCE_KEY = 'quantized_from';
 export const PROOF_KEY = 'int8_proof';
 
 /** mAP50-95, 0 to 1, of both on the same labelled photos. */

@@ -1,5 +1,6 @@
 /** A loaded model, as the callers that request boxes see it. */
 import type { LatticeError } from '../api/errors.js';
+import type { ModelVersion } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
 import type { ClassFilter } from './class-filter.js';
 import type { ModelFile } from './model-folder.js';
@@ -8,16 +9,22 @@ import type { ModelFile } from './model-folder.js';
 const DIGEST_DIGITS = 16;
 
 /** As results name it. */
-export function digestOf({ sha256 }: Pick<NativeModel, 'sha256'>): string {
+export function shortDigest(sha256: string): string {
   return sha256.slice(0, DIGEST_DIGITS);
 }
 
 export interface LoadedModel {
   file: ModelFile;
+  /** Of the files that it was loaded from, see `fingerprintOf`. */
+  fingerprint: string;
   native: NativeModel;
+  version: ModelVersion;
   classes: ClassFilter;
   /** Set from a counter at each use: the model with the smallest number was used longest ago. */
   lastUse: number;
+  /** Images that use it at this moment. */
+  inHand: number;
+  isUnloaded: boolean;
   /** Of its boxes on a GPU, the share that agrees with f32 on the CPU; null on the CPU and where there was none to compare. */
   agreement: number | null;
   /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */

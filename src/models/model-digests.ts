@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { inTime } from '../base/in-time.js';
-import { digestOf } from './loaded-model.js';
+import { shortDigest } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 
 /** Files are looked at no more often; only one that has changed is read again. */
@@ -65,7 +65,7 @@ export class ModelDigests {
     for await (const bytes of createReadStream(path, { highWaterMark: BYTES_PER_READ })) {
       hash.update(bytes as Buffer);
     }
-    const digest = digestOf({ sha256: hash.digest('hex') });
+    const digest = shortDigest(hash.digest('hex'));
     this.#known.set(path, { fingerprint, digest });
     return digest;
   }

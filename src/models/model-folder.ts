@@ -2,6 +2,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { isPathError } from '../base/path-fault.js';
 import { PACKAGE_ROOT } from '../base/package.js';
 import type { Config } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
@@ -19,6 +20,8 @@ const manifestSchema = z.object({
     z.object({
       file: z.string(),
       licence: z.string(),
+      /** For tests: it can be named and stands in no list. */
+      unlisted: z.literal(true).optional(),
       /** File with a picture's known boxes, relative to the manifest. */
       canary: z.string().optional(),
     }),
@@ -32,6 +35,8 @@ export interface ModelFile {
   /** Absolute. */
   path: string;
   bundled: boolean;
+  /** The bundled model that the default name stands for, by its own name. */
+  aliasOf: string | null;
   licence: string | null;
   /** Absolute path of a picture's known boxes, for the self-check; null when they are unknown. */
   knownPicturePath: string | null;
@@ -88,7 +93,15 @@ export class ModelFolder {
     );
   }
 
-  /** Every name that `find` knows, the default first, the others by name. */
+  /** False while the user's folder does not answer. One that is not there has no models. */
+  async isReachable(): Promise<boolean> {
+    return stat(this.#modelsDir).then(
+      () => true,
+      (error: unknown) => isPathError(error) && error.code === 'ENOENT',
+    );
+  }
+
+  /** Every name that `find` knows but those that are unlisted, the default first, the others by name. */
   async list(): Promise<ModelFile[]> {
     const entries = await readdir(this.#modelsDir).catch(() => []);
     const own = entries
@@ -96,7 +109,7 @@ export class ModelFolder {
       .map((entry) => this.#ownFile(entry.replace(/\.onnx$/, '.pt')))
       .filter((file) => MODEL_NAME.test(file.name));
     const byName = new Map<string, ModelFile>();
-    for (const file of [...this.#bundledFiles(), ...own]) {
+    for (const file of [...this.#bundledFiles({ listed: true }), ...own]) {
       if (await isFile(file.path)) byName.set(file.name, file);
     }
     const rank = (file: ModelFile) => (file.name === this.defaultName ? 0 : 1);
@@ -110,22 +123,33 @@ export class ModelFolder {
     const path = join(this.#modelsDir, name.replace(/\.pt$/, '.onnx'));
     const bundled = this.#bundledFiles().find((file) => file.name === name);
     if (bundled !== undefined && resolve(path) === resolve(bundled.path)) return bundled;
-    return { name, path, bundled: false, licence: null, knownPicturePath: null };
+    return {
+      name,
+      path,
+      bundled: false,
+      aliasOf: null,
+      licence: null,
+      knownPicturePath: null,
+    };
   }
 
   /** The bundled files under their own names, then the stand-in for the default name. */
-  #bundledFiles(): ModelFile[] {
-    const files = this.#manifest.models.map((model) => ({
+  #bundledFiles({ listed = false } = {}): ModelFile[] {
+    const models = this.#manifest.models.filter(({ unlisted }) => !listed || unlisted !== true);
+    const files = models.map((model) => ({
       name: (model.file.split('/').at(-1) ?? '').replace(/\.onnx$/, '.pt'),
       path: join(this.#bundledDir, model.file),
       bundled: true,
+      aliasOf: null,
       licence: model.licence,
       knownPicturePath: model.canary === undefined ? null : join(this.#bundledDir, model.canary),
     }));
     const standIn = files.find(
       (file) => file.path === join(this.#bundledDir, this.#manifest.aliases.default),
     );
-    return standIn === undefined ? files : [...files, { ...standIn, name: this.defaultName }];
+    return standIn === undefined
+      ? files
+      : [...files, { ...standIn, name: this.defaultName, aliasOf: standIn.name }];
   }
 }
 

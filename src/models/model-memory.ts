@@ -55,6 +55,7 @@ export function byUse(models: readonly LoadedModel[]): LoadedModel[] {
   return [...models].sort((a, b) => a.lastUse - b.lastUse);
 }
 
-function bytesOf(models: readonly LoadedModel[]): number {
+/** Of all together. */
+export function bytesOf(models: readonly LoadedModel[]): number {
   return models.reduce((sum, model) => sum + model.native.memoryBytes, 0);
 }

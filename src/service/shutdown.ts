@@ -79,6 +79,11 @@ export function stopSignal(): Promise<string> {
   });
 }
 
+/** Calls `reload` at each SIGHUP, which ends a process that listens to none. */
+export function onReloadSignal(reload: () => void): void {
+  process.on('SIGHUP', reload);
+}
+
 /**
  * A call that hangs in a driver or a file system also blocks the exit of the process: only SIGKILL ends it. `log` must
  * write synchronously: nothing is written after the kill.

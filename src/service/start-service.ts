@@ -39,7 +39,7 @@ export async function startService(
   logger: Logger,
   releases: Releases,
   stopping: AbortSignal,
-  options: EmbeddedOptions & { onStoreLost: () => void },
+  options: EmbeddedOptions & { onStoreLost: () => void; onReload: (reload: () => void) => void },
 ): Promise<string> {
   const version = packageVersion();
   const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile, stopping);
@@ -150,8 +150,25 @@ export async function startService(
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
   cluster.start?.(server.url);
+  options.onReload(() => {
+    logger.info({}, 'SIGHUP: reading models and API keys again');
+    readKeysAgain(config, logger, apiKeys);
+    detector.reloadModels().catch((error: unknown) => {
+      logger.error({ error: String(error) }, 'models cannot be reloaded');
+    });
+  });
   logger.info({ url: server.url, version, node: process.version }, 'listening');
   return server.url;
+}
+
+/** Open event streams stay open until their client leaves. */
+function readKeysAgain(config: Config, logger: Logger, apiKeys: ApiKeys | null): void {
+  try {
+    apiKeys?.readAgain(config.apiKeysFile);
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error);
+    logger.error({ fault }, 'the API keys cannot be read again; those there are stay');
+  }
 }
 
 function startResultWebhooks(

@@ -9,7 +9,12 @@ import type { DetectResponse } from '../../src/client/records.js';
 import { browserPath, withPage } from './browser.js';
 import { eventual } from '../support/eventually.js';
 import { DEMO } from '../support/service-client.js';
-import { SHARED_TESTDATA, hasTestdata, type ServiceProcess } from '../support/service-process.js';
+import {
+  hasTestdata,
+  PROJECT_ROOT,
+  SHARED_TESTDATA,
+  type ServiceProcess,
+} from '../support/service-process.js';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl) console.warn('Left out: there is no curl to run the one that the page gives.');
@@ -23,6 +28,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     {
       LATTICE_IMAGE_ROOTS: hasTestdata ? `${DEMO}:${SHARED_TESTDATA}` : DEMO,
       LATTICE_PRECISION: 'f32', // the same scores on every CPU
+      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models/tiny'), // to compare with
     },
     (opened) => ({ service, page } = opened),
   );

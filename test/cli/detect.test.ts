@@ -165,7 +165,7 @@ test('save writes a drawn copy of each image under its own name', async () => {
 });
 
 test.each([
-  [['--model', 'yolov99x.pt'], /no model 'yolov99x\.pt'.*tiny-v8\.pt/],
+  [['--model', 'yolov99x.pt'], /no model 'yolov99x\.pt'.*vehicles-v8n\.pt/],
   [['--classes', 'car,submarine'], /no class 'submarine'.*car/],
 ])('%j is a usage error that names what there is', async (args, reason) => {
   const { code, err, out } = await run('detect', PICTURE, ...MODEL, ...args);

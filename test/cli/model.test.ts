@@ -226,5 +226,5 @@ test('bundled models can be checked by name and stay', async () => {
 test('a name that is not there is answered with those that are', async () => {
   const { code, err } = await run('model', 'remove', 'none', ...where);
   expect(code).toBe(1);
-  expect(err).toMatch(/no model 'none\.pt'.*Available: .*tiny-v8\.pt/);
+  expect(err).toMatch(/no model 'none\.pt'.*Available: .*vehicles-v8n\.pt/);
 });

@@ -17,6 +17,9 @@ const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescrip
   device: null,
   precision: null,
   digest: null,
+  quantizedFrom: null,
+  aliasOf: null,
+  release: null,
   agreement: null,
   input: null,
   memoryBytes: null,
@@ -283,8 +286,15 @@ describe('statistics, health and models', () => {
     const executor = open([one, two]);
     expect((await executor.models()).map(({ name }) => name)).toEqual(['folder.pt']);
     one.offers = [model('a.pt'), model('b.pt', { state: 'ready' })];
-    two.offers = [model('a.pt', { state: 'ready' }), model('c.pt', { state: 'refused' })];
-    expect((await executor.models()).map(({ name, state }) => `${name} ${state}`)).toEqual([
+    const reason = 'Its file was replaced by a bad one.';
+    two.offers = [
+      model('a.pt', { state: 'ready' }),
+      model('b.pt', { state: 'ready', reason }),
+      model('c.pt', { state: 'refused' }),
+    ];
+    const models = await executor.models();
+    expect(models.find(({ name }) => name === 'b.pt')?.reason).toBe(reason);
+    expect(models.map(({ name, state }) => `${name} ${state}`)).toEqual([
       'a.pt ready',
       'b.pt ready',
       'c.pt refused',

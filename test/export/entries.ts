@@ -16,6 +16,8 @@ export const ENTRIES: ExportedImage[] = [
     image_path: '/2026/a, "b".jpg',
     status: 'ok',
     image: size,
+    model_digest: '3f1c0a5b9d2e7788',
+    precision: 'f32',
     detections: [
       {
         box: [10.5, 20.25, 110.5, 220.75],

@@ -97,6 +97,18 @@ test.each([
   expect(cell(text)).toBe(expected);
 });
 
+test.each(EXPORT_FORMATS.filter((format) => format !== 'coco-results'))(
+  '%s says which model file an image ran on',
+  async (format) => {
+    const file = await exported(format, sourceOf(ENTRIES));
+    const files = format === 'yolo' ? unzipSync(file) : { file };
+    const text = Object.values(files)
+      .map((bytes) => Buffer.from(bytes).toString())
+      .join('\n');
+    expect(text).toContain('3f1c0a5b9d2e7788');
+  },
+);
+
 describe.each(EXPORT_FORMATS)('%s', (format) => {
   test('is the same file for any size of page', async () => {
     const whole = await exported(format, sourceOf(ENTRIES, { pageSize: 100 }));
@@ -113,7 +125,7 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     if (format === 'yolo') expect(unzipSync(file)).toHaveProperty(['README.txt']);
     else if (format === 'csv')
       expect(file.toString()).toMatch(
-        /^x_min,.*,model,regions,alternative,alternative_confidence\r\n$/,
+        /^x_min,.*,model,regions,alternative,alternative_confidence,model_digest,precision\r\n$/,
       );
     else if (format === 'coco') {
       const { images, info } = JSON.parse(file.toString()) as { images: unknown; info: unknown };

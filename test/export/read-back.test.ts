@@ -53,12 +53,15 @@ test('pycocotools takes the dataset and finds the results to be right', () => {
 test('pandas takes CSV and NDJSON', () => {
   const { columns, numbers, widths, ...others } = read.tables;
   expect(columns.join()).toBe(
-    'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence',
+    'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence,model_digest,precision',
   );
   expect(numbers).toEqual(
     columns.filter(
       (name) =>
-        !['class_name', 'image_path', 'job_id', 'model', 'regions', 'alternative'].includes(name),
+        ![
+          ...['class_name', 'image_path', 'job_id', 'model', 'regions', 'alternative'],
+          ...['model_digest', 'precision'],
+        ].includes(name),
     ),
   );
   expect(widths).toEqual([100, 640, 999.375, 2]);

@@ -6,6 +6,8 @@ import { openJobs, openJobStore } from '../../dist/jobs/open-jobs.js';
 const [dataDir] = process.argv.slice(2);
 const detector = {
   workerId: 'child',
+  prepare: () => Promise.reject(new LatticeError('unknown_model', 'It has no models.')),
+  keepModels: () => undefined,
   detect: async ({ options, path }) => {
     await new Promise((resolve) => setTimeout(resolve, 2));
     if (path.endsWith('-1.jpg')) throw new LatticeError('invalid_image', 'Broken.');

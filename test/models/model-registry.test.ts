@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,6 +8,7 @@ import type { LoadedModel } from '../../src/models/loaded-model.js';
 import { ModelFolder } from '../../src/models/model-folder.js';
 import { ModelRegistry } from '../../src/models/model-registry.js';
 import { makeEightBitCopy } from '../support/eight-bit-copies.js';
+import { eventual } from '../support/eventually.js';
 import { nativeModel } from '../support/native-model.js';
 
 let modelsDir: string;
@@ -46,6 +47,7 @@ async function registry(
       return nativeModel({
         modelId: loads.length,
         // A hundred bytes, or as the file's name says.
+        sha256: String(loads.length).padStart(64, '0').split('').reverse().join(''),
         memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
         precision: eightBitPath === undefined ? 'f32' : 'int8',
         metadata: { license: 'CC0' },
@@ -269,15 +271,120 @@ describe('model registry', () => {
         classes: ['car', 'motorcycle', 'bus', 'truck'],
         licence: 'Apache-2.0',
         bundled: true,
+        aliasOf: 'vehicles-v8n.pt',
+        release: '1.4.0',
         isDefault: true,
         device: null,
         input: null,
       },
       { name: 'noise.pt', classes: [], bundled: false, isDefault: false },
-      { name: 'tiny-v8.pt', bundled: true, isDefault: false },
-      { name: 'vehicles-v8n.pt', bundled: true, isDefault: false },
+      { name: 'vehicles-v8n.pt', bundled: true, aliasOf: null, isDefault: false },
     ]);
     expect(loads).toEqual([]);
+  });
+});
+
+describe('replaced files', () => {
+  /** Another file, at rest. */
+  function replace(name: string, content: string): void {
+    const path = join(modelsDir, `${name}.onnx`);
+    writeFileSync(path, content);
+    const minuteAgo = Date.now() / 1_000 - 60;
+    utimesSync(path, minuteAgo, minuteAgo);
+  }
+
+  it('leave no model loaded behind, however often', async () => {
+    const { models, loads, unloads } = await registry();
+    replace('a', 'first');
+    await models.load('a.pt');
+    for (let turn = 0; turn < 10; turn += 1) {
+      replace('a', 'x'.repeat(turn));
+      expect(await models.refresh()).toBe(false);
+    }
+    expect([loads.length, unloads.length]).toEqual([11, 10]);
+    expect(models.loaded()).toHaveLength(1);
+  });
+
+  it('are taken for all names of the file, and the old model is unloaded once', async () => {
+    const { models, loads, unloads } = await registry();
+    await models.load('vehicles-v8n.pt');
+    const bundled = await models.load('yolov8n.pt');
+    replace('yolov8n', 'own');
+    await models.refresh();
+    expect(models.ready('yolov8n.pt')).not.toBe(bundled);
+    expect(models.ready('vehicles-v8n.pt')).toBe(bundled);
+    replace('vehicles-v8n', 'own too');
+    await models.refresh();
+    expect([loads.length, unloads]).toEqual([3, [1]]);
+  });
+
+  it('keep the old model while an image is in hand, and while a job runs on it', async () => {
+    const { models, unloads } = await registry();
+    replace('a', 'first');
+    const first = await models.load('a.pt');
+    models.hold(first);
+    replace('a', 'second');
+    await models.refresh();
+    expect(unloads).toEqual([]);
+    models.keep([first.version]);
+    models.release(first);
+    expect(models.ready('a.pt', first.version)).toBe(first);
+    models.keep([]);
+    expect(unloads).toEqual([1]);
+  });
+
+  it('that come and go leave the name to a model that is loaded', async () => {
+    const { models, unloads } = await registry();
+    const bundled = await models.load('yolov8n.pt');
+    models.keep([bundled.version]);
+    for (let turn = 0; turn < 3; turn += 1) {
+      replace('yolov8n', 'x'.repeat(turn));
+      await models.refresh();
+      rmSync(join(modelsDir, 'yolov8n.onnx'));
+      await eventual(() => models.refresh()).toBe(false);
+      const back = models.ready('yolov8n.pt');
+      expect([back?.file.bundled, back?.isUnloaded]).toEqual([true, false]);
+      if (turn === 0) expect(back).toBe(bundled);
+      models.keep([]);
+      expect(back?.isUnloaded).toBe(false);
+    }
+    expect(unloads).toHaveLength(5); // each that is not in use now
+  });
+
+  it('that do not fit into memory beside the old one are not taken, and tried again later', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { models, loads, roomFor } = await registry();
+    replace('yolov8n', 'first');
+    const first = await models.load('yolov8n.pt');
+    roomFor(1);
+    replace('yolov8n', 'second');
+    await models.refresh();
+    await models.refresh();
+    expect(models.ready('yolov8n.pt')).toBe(first);
+    expect(loads).toHaveLength(2);
+    expect(await models.describe('yolov8n.pt')).toMatchObject({
+      state: 'ready',
+      reason: expect.stringContaining('The GPU is out of memory.'),
+    });
+    roomFor(2);
+    vi.advanceTimersByTime(61_000);
+    await models.refresh();
+    expect(models.ready('yolov8n.pt')).not.toBe(first);
+  });
+
+  it('are not looked for while the folder does not answer', async () => {
+    replace('a', 'first');
+    const { models, unloads } = await registry();
+    await models.load('a.pt');
+    const aside = `${modelsDir}-aside`;
+    renameSync(modelsDir, aside);
+    // A link to itself: neither there nor missing.
+    symlinkSync(modelsDir, modelsDir);
+    await models.refresh();
+    expect(models.ready('a.pt')).toBeDefined();
+    rmSync(modelsDir);
+    renameSync(aside, modelsDir);
+    expect(unloads).toEqual([]);
   });
 });
 

@@ -12,6 +12,7 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     finishedImages: imageCount,
     failedImages: 0,
     reusedImages: 0,
+    models: [],
     retryOf: null,
     watch: null,
     submittedAt: 1.25,

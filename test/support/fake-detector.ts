@@ -2,7 +2,7 @@
 import { LatticeError, type ErrorCode } from '../../src/api/errors.js';
 import type { DetectorStats } from '../../src/api/statistics.js';
 import type { ImageResult } from '../../src/api/image.js';
-import type { ModelDescription } from '../../src/api/model.js';
+import type { ModelDescription, ModelVersion } from '../../src/api/model.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export type FakeAnswer = 'ok' | 'hang' | ErrorCode;
@@ -15,6 +15,8 @@ export class FakeDetector implements Detector {
   window = 8;
   imagesPerSecond = 0;
   answer: (request: DetectRequest) => FakeAnswer = () => 'ok';
+  /** It has no models. */
+  keepModels: (versions: readonly ModelVersion[]) => void = () => undefined;
   inFlight = 0;
   /** Most requests that were in flight at a time. */
   peak = 0;
@@ -46,6 +48,10 @@ export class FakeDetector implements Detector {
     return Promise.resolve([]);
   }
 
+  reloadModels(): Promise<void> {
+    return Promise.resolve();
+  }
+
   readImage(): Promise<Buffer> {
     return Promise.reject(new LatticeError('image_not_found', 'The fake has no files.'));
   }
@@ -68,6 +74,8 @@ export class FakeDetector implements Detector {
       completed: 0,
       failed: 0,
       imagesPerSecond: this.imagesPerSecond,
+      modelSwaps: 0,
+      refusedModelFiles: 0,
       suggestedWindow: this.window,
     };
   }

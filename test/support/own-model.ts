@@ -1,5 +1,5 @@
 /** A model of the user's own: the test-pattern detector with class names of its own. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TEST_MODELS } from './service-process.js';
 
@@ -9,7 +9,17 @@ const NAMES = "{0: 'car', 1: 'motorcycle', 2: 'bus', 3: 'truck'}";
 
 /** Writes `own.onnx`, the model `own.pt`, beside a copy of the default one. */
 export function writeOwnModel(folder: string, classes = OWN_CLASSES): void {
-  const model = readFileSync(join(TEST_MODELS, 'yolov8n.onnx'));
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(join(TEST_MODELS, 'yolov8n.onnx'), join(folder, 'yolov8n.onnx'));
+  writeFileSync(join(folder, 'own.onnx'), ownModel(classes));
+}
+
+/** The bytes of a model with these classes; `of` is a file whose classes are car, motorcycle, bus and truck. */
+export function ownModel(
+  classes: readonly string[],
+  of = join(TEST_MODELS, 'yolov8n.onnx'),
+): Buffer {
+  const model = readFileSync(of);
   const names = `{${classes.map((name, id) => `${id}:'${name}'`).join(',')}}`;
   // The names are text in the file, and spaces at its end mean nothing: the lengths before it stay right.
   const text = names.padEnd(NAMES.length);
@@ -17,8 +27,6 @@ export function writeOwnModel(folder: string, classes = OWN_CLASSES): void {
     throw new Error(`The names take over ${NAMES.length} characters.`);
   const at = model.indexOf(NAMES);
   if (at < 0) throw new Error('The test model has other names than this file says.');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'yolov8n.onnx'), model);
   model.write(text, at, 'latin1');
-  writeFileSync(join(folder, 'own.onnx'), model);
+  return model;
 }

@@ -48,6 +48,14 @@ export class ScriptedDetector implements Detector {
     return Promise.resolve(this.#models());
   }
 
+  reloadModels(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  keepModels(): void {
+    // It has no models.
+  }
+
   readImage(): Promise<Buffer> {
     return Promise.reject(new LatticeError('image_not_found', 'No file.'));
   }
@@ -70,6 +78,8 @@ export class ScriptedDetector implements Detector {
       completed: 0,
       failed: 0,
       imagesPerSecond: this.rate,
+      modelSwaps: 0,
+      refusedModelFiles: 0,
       suggestedWindow: 8,
     };
   }
@@ -87,6 +97,9 @@ export class ScriptedDetector implements Detector {
       device: 'cpu',
       precision: 'f32',
       digest: null,
+      quantizedFrom: null,
+      aliasOf: null,
+      release: null,
       input: { width: 640, height: 640 },
       memoryBytes: 1e8,
       licence: 'Apache-2.0',

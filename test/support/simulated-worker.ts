@@ -100,6 +100,14 @@ export class SimulatedWorker implements Worker {
     return Promise.reject(new WorkerLost(`no worker prepares ${modelName}`));
   }
 
+  reloadModels(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  keepModels(): void {
+    // It has no models.
+  }
+
   models(): Promise<ModelDescription[]> {
     return this.offers === null
       ? Promise.reject(new WorkerLost('silent'))
@@ -116,6 +124,8 @@ export class SimulatedWorker implements Worker {
       queuedAsync: 0,
       heldBytes: 0,
       hangingFolders: 0,
+      modelSwaps: 0,
+      refusedModelFiles: 0,
       suggestedWindow: Number.isFinite(this.slots.async) ? this.slots.async : 8,
     };
   }

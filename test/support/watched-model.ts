@@ -9,8 +9,19 @@ import { nativeModel } from './native-model.js';
 /** As the registry makes it. */
 export function loadedModel(name = 'a.pt', modelId = 1): LoadedModel {
   return {
-    file: { name, path: '/a.onnx', bundled: false, licence: null, knownPicturePath: null },
+    file: {
+      name,
+      path: '/a.onnx',
+      bundled: false,
+      aliasOf: null,
+      licence: null,
+      knownPicturePath: null,
+    },
+    fingerprint: '',
     native: nativeModel({ modelId }),
+    version: { digest: '', source: '', precision: 'f32' },
+    inHand: 0,
+    isUnloaded: false,
     classes: new ClassFilter(['car']),
     lastUse: 0,
     agreement: null,

@@ -44,6 +44,13 @@ export const answered = (status: number, code: string) => ({
   body: { ...problem(status, code), request_id: text },
 });
 
+/** One entry at most: the model file stays, and all workers of a test compute alike. */
+const models = expect.toSatisfy(
+  (uses) => Array.isArray(uses) && uses.length <= 1 && uses.every(isModelUse),
+) as unknown;
+const isModelUse = (use: Record<string, unknown>) =>
+  Object.keys(use).join() === 'model_digest,precision,images';
+
 export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
   job_id: jobId,
   submitted_at: number,
@@ -55,10 +62,11 @@ export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
   failed_images: 0,
   not_run_images: 0,
   reused_images: 0,
+  models,
   total_count: number,
   class_counts: expect.any(Object) as unknown,
   retry_of: null,
-  request_id: null,
+  request_id: expect.toSatisfy((id) => id === null || typeof id === 'string') as unknown,
   name: null,
   tags: [],
   notes: null,
@@ -77,6 +85,7 @@ export const resultRecord = (jobId: string, rest: Record<string, unknown>) => ({
   failed_images: 0,
   not_run_images: 0,
   reused_images: 0,
+  models,
   error: null,
   submitted_at: number,
   completed_at: number,

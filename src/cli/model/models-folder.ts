@@ -59,7 +59,9 @@ export async function addModel(
   const called = `${modelName}.pt`;
   const standing = called === defaultModelName(config) ? ', the default model' : '';
   terminal.out(`\nInstalled as ${target}: requests name it "model_name": "${called}"${standing}.`);
-  terminal.out('A running service finds it at the next request that names it.');
+  terminal.out(
+    'A running service takes it within seconds, at once by `lattice model reload`, which says why where it cannot.',
+  );
   for (const line of nextCalls(modelName, examination, config)) terminal.out(line);
 }
 
@@ -69,7 +71,9 @@ export async function removeModel(name: string, config: Config, terminal: Termin
   if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
   await onUserPath(found.path, 'write', rm(found.path));
   await onUserPath(found.path, 'write', rm(eightBitPath(found.path), { force: true }));
-  terminal.out(`Removed ${found.path}. A running service keeps what it has loaded until it stops.`);
+  terminal.out(
+    `Removed ${found.path}. A running service forgets it within seconds; running jobs finish on it.`,
+  );
 }
 
 function nameOf(text: string): string {
@@ -105,7 +109,7 @@ export async function listModels(config: Config, json: boolean, terminal: Termin
   const header = ['NAME', 'FROM', 'SIZE', 'CLASSES', 'THRESHOLD', 'LICENCE'];
   const cells = rows.map((row) => [
     row.is_default ? `${row.name} (default)` : row.name,
-    row.bundled ? 'bundled' : 'models folder',
+    sourceOf(row),
     megabytes(row.bytes),
     shorten(row.classes),
     String(row.confidence_threshold),
@@ -113,6 +117,14 @@ export async function listModels(config: Config, json: boolean, terminal: Termin
   ]);
   for (const line of renderTable([header, ...cells])) terminal.out(line);
 }
+
+/** The default name stands for a bundled model until there is a file of that name. */
+function sourceOf({ bundled, alias_of: alias, release }: ModelRow): string {
+  if (!bundled) return 'models folder';
+  return alias === null ? 'bundled' : `bundled: ${[alias, release].filter(Boolean).join(' ')}`;
+}
+
+type ModelRow = Awaited<ReturnType<typeof describe>>;
 
 const UNKNOWN = { names: [], metadata: {} as Record<string, string> };
 
@@ -123,6 +135,8 @@ async function describe(file: ModelFile, folder: ModelFolder) {
     name: file.name,
     path: file.path,
     bundled: file.bundled,
+    alias_of: file.aliasOf,
+    release: metadata.version ?? null,
     is_default: file.name === folder.defaultName,
     bytes: (await stat(file.path)).size,
     classes: names,

@@ -14,7 +14,15 @@ import {
 export interface SessionParts {
   detector: Pick<
     Worker,
-    'detect' | 'prepare' | 'models' | 'stats' | 'slots' | 'syncParallel' | 'unhealthy'
+    | 'detect'
+    | 'prepare'
+    | 'models'
+    | 'reloadModels'
+    | 'keepModels'
+    | 'stats'
+    | 'slots'
+    | 'syncParallel'
+    | 'unhealthy'
   > &
     Pick<Detector, 'readImage'>;
   nodeId: string;
@@ -60,6 +68,15 @@ export class WorkerSession {
           await this.#parts.detector.readImage(frame.path);
           return [];
         });
+        break;
+      case 'reload':
+        void this.#answer(frame.call, async () => {
+          await this.#parts.detector.reloadModels();
+          return [];
+        });
+        break;
+      case 'keep':
+        this.#parts.detector.keepModels(frame.models);
         break;
       case 'welcome':
         break;

@@ -2,13 +2,13 @@
 import { addonStatistics, type WorkerStats } from '../../api/statistics.js';
 import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
-import type { ModelDescription } from '../../api/model.js';
+import type { ModelDescription, ModelVersion } from '../../api/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
 import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
 import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
-import { digestOf, type LoadedModel } from '../../models/loaded-model.js';
+import type { LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
 import type { OtherSpelling } from '../../files/other-spelling.js';
 import { detectionsFrom } from '../../models/raw-detections.js';
@@ -35,6 +35,8 @@ const CAPACITY_KEPT_MS = 100;
 /** Of a request's deadline, while its model is loaded: the rest is for the answer. */
 const LOAD_SHARE = 0.9;
 const LOADING_RETRY_S = 2;
+/** An engine may have to be built, and a volume may hang: the reload goes on after it. Below the deadline of such a call. */
+const RELOAD_MS = 50_000;
 
 /** To the microsecond: clocks are no finer. */
 const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
@@ -74,6 +76,10 @@ export class NativeWorker implements Worker {
     this.#parts = parts;
   }
 
+  get isClosed(): boolean {
+    return this.#closed !== null;
+  }
+
   get slots(): WorkerSlots {
     return this.#currentCapacity().slots;
   }
@@ -99,15 +105,31 @@ export class NativeWorker implements Worker {
 
   async detect(request: DetectRequest): Promise<ImageResult> {
     const started = performance.now();
-    const { options, signal, deadlineMs = 0 } = request;
-    const { modelName, classes } = options;
-    const { registry, core, spelling } = this.#parts;
+    const { options, signal } = request;
+    const { modelName } = options;
+    const { registry } = this.#parts;
     this.#refuseWhenOver(signal);
     // Loaded already on all but the first request; then nothing is awaited before the submit.
-    const ready = registry.ready(modelName);
+    const ready = registry.ready(modelName, request.model);
     const model = ready ?? (await this.#modelFor(request));
     this.#refuseWhenOver(signal);
+    if (model.isUnloaded) return this.detect(request);
     const loadMs = ready === undefined ? performance.now() - started : 0;
+    registry.hold(model);
+    try {
+      return await this.#run(request, model, { started, loadMs });
+    } finally {
+      registry.release(model);
+    }
+  }
+
+  async #run(
+    request: DetectRequest,
+    model: LoadedModel,
+    { started, loadMs }: { started: number; loadMs: number },
+  ): Promise<ImageResult> {
+    const { options, signal, deadlineMs = 0 } = request;
+    const { core, spelling } = this.#parts;
     if (model.distrust !== null) throw model.distrust;
     // Refuses a threshold for a class that the model lacks.
     model.classes.ids(Object.keys(options.classThresholds));
@@ -121,7 +143,7 @@ export class NativeWorker implements Worker {
       // The executor's signal ends what waits for a model beyond it.
       deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
       ...engineParameters(options),
-      classIds: model.classes.ids(classes),
+      classIds: model.classes.ids(options.classes),
     };
     const raw = await (request.image === undefined
       ? spelling.open(request.path, (path) => core.run({ ...task, path }))
@@ -129,6 +151,7 @@ export class NativeWorker implements Worker {
     const image = { width: raw.width, height: raw.height };
     const found = detectionsFrom(raw.boxes, model.native.names);
     const { truncated, ...refined } = refineDetections(found, options, image);
+    const { digest, source, precision } = model.version;
     return {
       ...refined,
       processingTimeMs: toMicros(performance.now() - started),
@@ -136,22 +159,28 @@ export class NativeWorker implements Worker {
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
       truncated: raw.truncated || truncated,
       ...(raw.tiles !== null && { tiles: raw.tiles }),
-      precision: model.native.precision,
-      modelDigest: digestOf(model.native),
+      precision,
+      modelDigest: digest,
+      ...(source !== digest && { quantizedFrom: source }),
       ...(raw.file !== null && { file: raw.file }),
-      model: modelName,
+      model: options.modelName,
       workerId: this.workerId,
     };
   }
 
   /** A build takes minutes, a load seconds: images of jobs wait for it, callers get a `Retry-After` in time. */
-  async #modelFor({ options, kind, deadlineMs = 0 }: DetectRequest): Promise<LoadedModel> {
+  async #modelFor({
+    options,
+    kind,
+    deadlineMs = 0,
+    model: wanted,
+  }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
     const { modelName } = options;
     const images = imagesOf(options.tiles) ?? 1;
     this.loading[kind] += images;
     try {
-      const load = registry.load(modelName);
+      const load = registry.load(modelName, wanted);
       if (kind === 'async') return await load;
       const ready = build.orNotReady(load);
       if (deadlineMs === 0) return await ready;
@@ -205,6 +234,32 @@ export class NativeWorker implements Worker {
     return this.#parts.registry.describeAll();
   }
 
+  async reloadModels(): Promise<void> {
+    this.#refuseWhenOver();
+    const reload = this.#parts.registry.reload().then(() => this.#reloadDefault());
+    await inTime(reload, RELOAD_MS, undefined);
+  }
+
+  /** For a timer: takes model files that have changed and are at rest. Never rejects. */
+  async refreshModels(): Promise<void> {
+    if (this.#closed !== null) return;
+    await this.#parts.registry.refresh();
+    await this.#reloadDefault();
+  }
+
+  /** A default model that was missing or unfit may be there now; one that was removed makes the worker unhealthy. */
+  async #reloadDefault(): Promise<void> {
+    const { registry } = this.#parts;
+    if (this.#closed !== null || registry.ready(registry.defaultName) !== undefined) return;
+    const code = this.#defaultFault?.code;
+    if (code !== undefined && code !== 'unknown_model' && code !== 'invalid_model') return;
+    await this.#load(registry.defaultName).catch(() => undefined);
+  }
+
+  keepModels(versions: readonly ModelVersion[]): void {
+    if (this.#closed === null) this.#parts.registry.keep(versions);
+  }
+
   /** Bytes of a file beneath the image roots, by the rules of `detect`. */
   async readImage(path: string): Promise<Buffer> {
     this.#refuseWhenOver();
@@ -225,6 +280,8 @@ export class NativeWorker implements Worker {
     return {
       ...this.#parts.explain(loaded?.native ?? null),
       ...addonStatistics(native),
+      modelSwaps: this.#parts.registry.changes.swapped,
+      refusedModelFiles: this.#parts.registry.changes.refused,
       hangingFolders: native?.hangingRoots.length ?? 0,
       suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD + (native?.readAhead ?? 0),
       gpuReadings: this.#parts.gpuReadings?.(),

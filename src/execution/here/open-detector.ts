@@ -13,7 +13,7 @@ import { checkEngine } from '../../models/engine-agreement.js';
 import { EngineBuild } from '../../models/engine-build.js';
 import { ModelFolder, withSuffix, type ModelFile } from '../../models/model-folder.js';
 import { lookAheadBytes, modelMemoryBudget } from '../../models/model-memory.js';
-import { ModelRegistry } from '../../models/model-registry.js';
+import { ModelRegistry, type ModelChange } from '../../models/model-registry.js';
 import { readPicture } from '../../models/self-check/model-check.js';
 import { SelfCheck } from '../../models/self-check/self-check.js';
 import { OtherSpelling } from '../../files/other-spelling.js';
@@ -28,6 +28,8 @@ import { watchVolumes } from './volume-watch.js';
 
 /** A worker process must have connected within 2 minutes of its start, whatever it has to load. */
 const PRELOAD_WITHIN_MS = 60_000;
+/** Between two looks at the files of the loaded models. */
+const MODELS_LOOK_MS = 1_000;
 
 export interface OpenDetectorOptions {
   workerId?: string;
@@ -113,6 +115,9 @@ export async function openDetector(
       await selfCheck.admit(model);
     },
     memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
+    onChange: (change) => {
+      logChange(change, logger);
+    },
   });
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
   if (onGpu) build.start();
@@ -152,12 +157,42 @@ export async function openDetector(
   await build.orNotReady(prepared).catch(inBackground);
   await inTime(build.orNotReady(preloaded).catch(inBackground), PRELOAD_WITHIN_MS, undefined);
   selfCheck.start(() => registry.loaded(), config.canaryMinutes);
+  watchModels(worker);
   watchVolumes({
     roots: config.imageRoots,
     hanging: () => (core.isClosed ? null : core.stats().hangingRoots),
     logger,
   });
   return worker;
+}
+
+/** One look at a time: a volume may hang. */
+function watchModels(worker: NativeWorker): void {
+  const look = async () => {
+    await worker.refreshModels();
+    if (!worker.isClosed) setTimeout(() => void look(), MODELS_LOOK_MS).unref();
+  };
+  setTimeout(() => void look(), MODELS_LOOK_MS).unref();
+}
+
+function logChange(change: ModelChange, logger: Logger): void {
+  const { kind, model, from } = change;
+  const facts = { model, digest: from.digest };
+  switch (kind) {
+    case 'swapped': {
+      const { digest, precision } = change.to;
+      logger.info({ model, digest, precision, replaced: from.digest }, 'a model file was replaced');
+      break;
+    }
+    case 'removed':
+      logger.warn(facts, 'a model file was removed; running jobs finish on it');
+      break;
+    case 'refused': {
+      const { code, message: fault } = change.error;
+      const text = 'a model file was replaced by one that cannot be used; the earlier one goes on';
+      logger.error({ ...facts, code, fault }, text);
+    }
+  }
 }
 
 /** In order. A model that cannot be loaded is named in the log; a request for it gets the same reason. */

@@ -5,7 +5,7 @@
 import { ERRORS, toLatticeError, type LatticeError } from '../../api/errors.js';
 import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
-import type { ModelDescription } from '../../api/model.js';
+import type { ModelDescription, ModelVersion } from '../../api/model.js';
 import type { DetectRequest } from '../detector.js';
 import type { Executor } from '../executor.js';
 import { OpenQuestions } from '../../base/open-questions.js';
@@ -52,7 +52,10 @@ interface Lease {
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;
 type Question =
-  { type: 'models' } | { type: 'prepare'; modelName: string } | { type: 'look'; path: string };
+  | { type: 'models' }
+  | { type: 'reload' }
+  | { type: 'prepare'; modelName: string }
+  | { type: 'look'; path: string };
 
 const SHORT_CALL_MS = 3_000;
 /** A volume that hangs is reported after 5 s. */
@@ -148,6 +151,14 @@ export class RemoteWorker implements Worker {
 
   models(): Promise<ModelDescription[]> {
     return this.#ask({ type: 'models' }, SHORT_CALL_MS);
+  }
+
+  async reloadModels(): Promise<void> {
+    await this.#ask({ type: 'reload' }, LONG_CALL_MS);
+  }
+
+  keepModels(models: readonly ModelVersion[]): void {
+    this.#send({ type: 'keep', models: [...models] });
   }
 
   #ask(question: Question, deadlineMs: number): Promise<ModelDescription[]> {

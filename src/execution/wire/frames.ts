@@ -9,7 +9,7 @@ import { ERROR_CODES, LatticeError } from '../../api/errors.js';
 import { detectOptionsSchema } from '../../api/option-schemas.js';
 import { workerStatsSchema } from '../../api/statistics.js';
 import { processedImageSchema } from '../../api/image.js';
-import { modelDescriptionSchema } from '../../api/model.js';
+import { modelDescriptionSchema, modelVersionSchema } from '../../api/model.js';
 
 export const WORKER_PATH = '/internal/v1/workers';
 /** No text is longer: the most boxes, each in the most regions, fit into it. Models are sent one per frame. */
@@ -120,6 +120,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
     request: z.object({
       path: z.string(),
       options: detectOptionsSchema,
+      model: modelVersionSchema.exactOptional(),
       kind: z.enum(['sync', 'async']),
       digest: z.boolean().exactOptional(),
       priority: z.number().exactOptional(),
@@ -134,6 +135,9 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('models'), call: z.int() }),
   /** Whether the file is there; an error is the answer when it is not. */
   z.object({ type: z.literal('look'), call: z.int(), path: z.string() }),
+  /** Answered when the changed files are taken, without a model. */
+  z.object({ type: z.literal('reload'), call: z.int() }),
+  z.object({ type: z.literal('keep'), models: z.array(modelVersionSchema) }),
 ]);
 export type ServiceFrame = z.output<typeof serviceFrameSchema>;
 export type DetectFrame = Extract<ServiceFrame, { type: 'detect' }>;

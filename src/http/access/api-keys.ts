@@ -11,7 +11,7 @@ const DIGEST = /^sha256:([0-9a-f]{64})$/i;
 
 export class ApiKeys {
   /** SHA-256 of each. */
-  readonly #keys: readonly Buffer[];
+  #keys: readonly Buffer[];
   readonly #failed: FailedKeys;
 
   private constructor(keys: readonly Buffer[], stopping: AbortSignal | undefined) {
@@ -54,6 +54,11 @@ export class ApiKeys {
       if (error instanceof ConfigError) throw error;
       throw new ConfigError(`API key file: ${pathFault(error, path, 'read')}`);
     }
+  }
+
+  /** The keys of the file as it is now. Throws `ConfigError` when it cannot be read or used, and keeps those there are. */
+  readAgain(path: string): void {
+    this.#keys = ApiKeys.readFile(path).#keys;
   }
 
   /**

@@ -5,7 +5,7 @@ import { fileFactsSchema, viewFile } from '../../api/file-read.js';
 import { processedImageSchema, type ProcessedImage } from '../../api/image.js';
 import { snakeCase } from '../../api/snake-case.js';
 
-const processedImage = snakeCase(processedImageSchema.omit({ file: true }));
+const processedImage = snakeCase(processedImageSchema.omit({ file: true, quantizedFrom: true }));
 const { detections, ...others } = processedImage.shape;
 
 /** What every processed image has beside its path. */

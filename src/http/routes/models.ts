@@ -1,4 +1,4 @@
-/** `GET /v1/models`: what `model_name` may say. */
+/** `/v1/models`: what `model_name` may say, and files that have changed. */
 import { z } from '@hono/zod-openapi';
 import { modelDescriptionSchema } from '../../api/model.js';
 import { replyJson } from '../answer/reply.js';
@@ -17,11 +17,14 @@ const modelSchema = z.object(model.shape).openapi('Model', {
     device: 'CPU',
     precision: 'bf16',
     digest: '3f1c0a5b9d2e7788',
+    quantized_from: null,
     agreement: null,
     input: { width: 640, height: 640 },
     memory_bytes: 147_000_000,
     licence: 'Apache-2.0',
     confidence_threshold: 0.5,
+    alias_of: 'vehicles-v8n.pt',
+    release: '1.4.0',
     bundled: true,
     is_default: true,
   },
@@ -32,7 +35,12 @@ const modelListSchema = z.object({ models: z.array(modelSchema) }).openapi('Mode
 export type ModelBody = z.infer<typeof modelSchema>;
 export type ModelListBody = z.infer<typeof modelListSchema>;
 
-export function modelRoutes(route: AddRoute, { detector, hide }: RouteParts): void {
+export function modelRoutes(route: AddRoute, { detector, catalogue, hide }: RouteParts): void {
+  const list = async (): Promise<ModelListBody> => ({
+    models: (await detector.models()).map((each): ModelBody => {
+      return { ...model.view(each), reason: each.reason === null ? null : hide(each.reason) };
+    }),
+  });
   route(
     {
       method: 'get',
@@ -45,11 +53,26 @@ export function modelRoutes(route: AddRoute, { detector, hide }: RouteParts): vo
       tags: ['Models'],
       answers: { 200: json('Models', modelListSchema) },
     },
+    async (c) => replyJson(c, 200, await list()),
+  );
+  route(
+    {
+      method: 'post',
+      path: '/v1/models/reload',
+      operationId: 'reloadModels',
+      summary: 'Take model files that have changed',
+      description:
+        'Looks at the files of the loaded models on each worker at once, where they are looked at every second anyway, and ' +
+        'tries those again that were refused. Answers when requests get the new models, with the list. A file that is ' +
+        'being written is waited for, for 10 s, and an engine that has to be built for less than a minute. See `reason` for a file that cannot be used: the earlier model goes on ' +
+        'answering.',
+      tags: ['Models'],
+      answers: { 200: json('Models', modelListSchema) },
+    },
     async (c) => {
-      const models = (await detector.models()).map((each): ModelBody => {
-        return { ...model.view(each), reason: each.reason === null ? null : hide(each.reason) };
-      });
-      return replyJson(c, 200, { models });
+      await detector.reloadModels();
+      catalogue.forget();
+      return replyJson(c, 200, await list());
     },
   );
 }

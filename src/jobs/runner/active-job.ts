@@ -8,6 +8,7 @@ import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../job.js';
 import type { QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
+import { JobModel } from './job-model.js';
 import { BeingWritten } from './being-written.js';
 import type { ImageEnd } from './image-run.js';
 import { JobOutcomes, type OutcomeParts } from './job-outcomes.js';
@@ -30,6 +31,7 @@ export class ActiveJob implements Ranked {
   readonly jobId: string;
   readonly priority: number;
   readonly waitingSince: number;
+  readonly model: JobModel;
   readonly #imageCount: number;
   readonly #logger: Logger;
   readonly #outcomes: JobOutcomes;
@@ -48,12 +50,20 @@ export class ActiveJob implements Ranked {
   readonly #inDetector = new Map<number, AbortController>();
   #ended = false;
 
-  /** `onAhead` is called when images that were set aside can be handed out again. */
-  constructor(job: WaitingJob, parts: ActiveJobParts, onAhead: () => void) {
+  /**
+   * `onAhead` is called when images that were set aside can be handed out again, `onModel` when its model has another
+   * version.
+   */
+  constructor(
+    job: WaitingJob,
+    parts: ActiveJobParts,
+    { onAhead, onModel }: { onAhead: () => void; onModel: () => void },
+  ) {
     this.number = job.number;
     this.jobId = job.jobId;
     this.priority = job.priority;
     this.waitingSince = job.waitingSince;
+    this.model = new JobModel(job.model ?? null, onModel);
     this.#imageCount = job.imageCount;
     this.#logger = parts.logger;
     this.#outcomes = new JobOutcomes(job, parts);
@@ -141,8 +151,8 @@ export class ActiveJob implements Ranked {
   finish(image: WaitingImage, end: ImageEnd): void {
     this.#inDetector.delete(image.index);
     if (this.#ended || end.kind === 'left') return;
-    // Not a death: it runs again in the order of the job, beside other images and without a deadline.
-    if (end.kind === 'late') this.#ahead.unshift(image);
+    // Not a death: it runs again in the order of the job, a late one beside other images and without a deadline.
+    if (end.kind === 'late' || end.kind === 'model_changed') this.#ahead.unshift(image);
     else {
       if (end.kind === 'no_means' && this.#setAside(image, end.outcome.error)) return;
       if (end.kind === 'part' && this.#written.take(image, end.file)) return;

@@ -4,6 +4,7 @@ import { BackOff } from '../../base/back-off.js';
 import { hasMoved, mayBeWritten, type FileRead } from '../../api/file-read.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
+import { versionOf, type ModelVersion } from '../../api/model.js';
 import type { Detector } from '../../execution/detector.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { PictureTime } from '../../files/wall-time.js';
@@ -30,6 +31,8 @@ export interface ImageRun {
   jobId: string;
   settings: JobSettings;
   image: WaitingImage;
+  /** Null: what the model's name stands for now. */
+  model: ModelVersion | null;
   /** Level of the job at this moment; 0 for a suspect. */
   priority: number;
   deadlineMs: number | undefined;
@@ -70,14 +73,15 @@ type Failed = Extract<ImageOutcome, { status: 'error' }>;
 
 /**
  * `part`: its file may still be written; `file` is null where it changed while it was read. `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
- * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `taken`: null where it is not known.
+ * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `model_changed`: no worker has `model` any more, and it must still be run. `taken`: null where it is not known.
  */
 export type ImageEnd =
-  | (Ended & { kind: 'done'; outcome: ImageOutcome })
+  | (Ended & { kind: 'done'; outcome: ImageOutcome; model?: ModelVersion | null })
   | (Ended & { kind: 'poison' | 'no_means'; outcome: Failed })
   | (Ended & { kind: 'part'; outcome: Failed; file: FileRead | null })
   | { kind: 'left' }
-  | { kind: 'late' };
+  | { kind: 'late' }
+  | { kind: 'model_changed'; model: ModelVersion };
 
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
@@ -96,13 +100,18 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
         return { result, outcome: await outcomeOf(runner, run, picture, { ...result, ...used }) };
       });
       const keys = runner.reuse?.keysOf(settings, image.path, resolved, result) ?? null;
-      return { kind: 'done', outcome, workerId: result.workerId, taken: await time, keys };
+      const { workerId, modelDigest } = result;
+      const model = versionOf({ ...result, digest: modelDigest });
+      return { kind: 'done', outcome, workerId, taken: await time, keys, model };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
       if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
       if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
         return { kind: 'late' };
+      if (error.code === 'model_changed' && run.model !== null) {
+        return { kind: 'model_changed', model: run.model };
+      }
       const { file } = error;
       const outcome = { status: 'error' as const, error: error.toProblem(), file };
       const { workerId } = runner.detector;
@@ -152,13 +161,14 @@ function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): 
   return { kind: 'poison', outcome, workerId: detector.workerId, ...NOTHING };
 }
 
-function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {
+function requestOf({ jobNumber, settings, image, model, priority, deadlineMs, signal }: ImageRun) {
   return {
     id: taskId(jobNumber, image.index),
     path: image.path,
     kind: 'async' as const,
     priority,
     signal,
+    ...(model !== null && { model }),
     ...(settings.reuse === 'content' && { digest: true }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };

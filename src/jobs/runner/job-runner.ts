@@ -10,6 +10,7 @@ import type { QueuedJob, WaitingImage } from '../job-records.js';
 import type { JobSettings } from '../job.js';
 import type { Reuse } from './reuse.js';
 import { WorkOrder } from './work-order.js';
+import { versionOf, type ModelVersion } from '../../api/model.js';
 import { toLatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
 
@@ -34,6 +35,10 @@ export class JobRunner {
   readonly #order: WorkOrder;
   readonly #window: FlightWindow;
   readonly #work = new OpenWork();
+  /** Of jobs that an earlier process began and this one has not. */
+  readonly #begunBefore = new Map<number, ModelVersion>();
+  /** The digests that the detector keeps. */
+  #kept = '';
   #quarantine = true;
   #stopping = false;
 
@@ -61,12 +66,17 @@ export class JobRunner {
 
   enqueue(job: QueuedJob): void {
     this.#order.waiting.add(job);
+    if (job.model) {
+      this.#begunBefore.set(job.number, job.model);
+      this.#keepModels();
+    }
     this.#pump();
   }
 
   /** The store has ended the job: takes its images out of the detector. */
   cancelled(jobNumber: number): void {
     this.#order.waiting.take(jobNumber);
+    if (this.#begunBefore.delete(jobNumber)) this.#keepModels();
     const active = this.#order.active.get(jobNumber);
     if (active !== undefined) this.#end(active);
   }
@@ -123,10 +133,16 @@ export class JobRunner {
   /** Null when the job is not pending any more, or has failed. */
   async #startJob(queued: WaitingJob): Promise<ActiveJob | null> {
     const { store, detector, counts, patience } = this.#parts;
-    const job = new ActiveJob(queued, this.#parts, () => {
-      this.#pump();
+    const job = new ActiveJob(queued, this.#parts, {
+      onAhead: () => {
+        this.#pump();
+      },
+      onModel: () => {
+        this.#keepModels();
+      },
     });
     this.#order.active.set(job.number, job);
+    this.#begunBefore.delete(job.number);
     const start = async () => {
       const started = await patience.insist('start', () =>
         store.start(job.number, detector.workerId, Date.now() / 1000),
@@ -174,7 +190,8 @@ export class JobRunner {
       return;
     }
     this.#workOn(job, async () => {
-      const results = await reuse.takeOver(settings, images);
+      const model = await this.#modelOf(job, settings);
+      const results = await reuse.takeOver(settings, images, model);
       if (job.ended) return;
       job.take(images, results);
       if (job.needsSave) this.#save(job);
@@ -193,13 +210,41 @@ export class JobRunner {
     if (settings === null) return;
     this.#window.enter(priority);
     const signal = job.enter(image);
-    const run = { jobNumber, jobId, settings, image, priority, deadlineMs, signal };
+    const model = await this.#modelOf(job, settings);
+    const run = { jobNumber, jobId, settings, image, model, priority, deadlineMs, signal };
     const end = await runImage(this.#images, run);
     this.#window.leave(priority);
+    if (end.kind === 'done' && end.model) job.model.ranOn(end.model);
+    if (end.kind === 'model_changed' && job.model.lose(end.model)) {
+      const facts = { jobId, model: settings.options.modelName, digest: end.model.source };
+      this.#parts.logger.warn(
+        facts,
+        'no worker has the model file that a job began with: it goes on with the present one',
+      );
+    }
     job.finish(image, end);
     if (job.needsSave) this.#save(job);
     this.#readAhead(job);
     this.#pump();
+  }
+
+  /** Null where no worker can tell: a model that cannot be used shows in the run. */
+  #modelOf({ model }: ActiveJob, { options }: JobSettings): Promise<ModelVersion | null> {
+    return model.of(() =>
+      this.#parts.detector.prepare(options.modelName).then(versionOf, () => null),
+    );
+  }
+
+  #keepModels(): void {
+    const active = [...this.#order.active.values()].flatMap(
+      ({ model: { version } }) => version ?? [],
+    );
+    const versions = [...active, ...this.#begunBefore.values()];
+    const byDigest = new Map(versions.map((version) => [version.digest, version]));
+    const digests = [...byDigest.keys()].sort().join();
+    if (digests === this.#kept) return;
+    this.#kept = digests;
+    this.#parts.detector.keepModels([...byDigest.values()]);
   }
 
   #save(job: ActiveJob): void {
@@ -212,6 +257,7 @@ export class JobRunner {
   #end(job: ActiveJob): void {
     job.end();
     this.#order.active.delete(job.number);
+    if (job.model.version !== null) this.#keepModels();
   }
 
   /**
@@ -219,7 +265,7 @@ export class JobRunner {
    * other image, so that a second death identifies its image.
    */
   async #runSuspects(): Promise<void> {
-    const { store, detector, patience, logger } = this.#parts;
+    const { store, patience, logger } = this.#parts;
     const found = await patience.insist('suspects', () => store.suspects());
     for (const { jobNumber, ...image } of found?.value ?? []) {
       if (this.#stopping) return;
@@ -229,9 +275,7 @@ export class JobRunner {
       // An image with too many deaths is not run: it ends with its error in the job's order.
       if (image.deaths >= DEATHS_TO_STOP) continue;
       job.takeApart(image.index);
-      const model = detector.prepare(job.settings.options.modelName);
-      // A model that cannot be loaded shows in the run.
-      await inTime(model, MODEL_MS, null).catch(() => null);
+      await inTime(this.#modelOf(job, job.settings), MODEL_MS, null);
       const facts = { jobId: job.jobId, index: image.index };
       logger.warn(facts, 'image was in hand at a crash: runs alone');
       await this.#run(job, image, 0, SUSPECT_DEADLINE_MS);

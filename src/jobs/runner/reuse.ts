@@ -1,6 +1,6 @@
 /** Takes over stored results for images of jobs that ask for it, so that what has not changed is not run again. */
 import type { ImageResult } from '../../api/image.js';
-import type { Detector } from '../../execution/detector.js';
+import type { ModelVersion } from '../../api/model.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../job.js';
@@ -13,7 +13,6 @@ export interface ReuseParts {
   /** See `ReuseSubject`. */
   environment: string;
   look: LookAtFiles;
-  detector: Pick<Detector, 'prepare'>;
   store: Pick<JobStore, 'reusable'>;
   views: Pick<Views, 'resolve'>;
   logger: Logger;
@@ -48,27 +47,29 @@ export class Reuse {
     return reuseKeys(subject, path, settledStamp(file), file.digest);
   }
 
-  /** Results by index of the image, of those that need not run. Never rejects: what fails here shows in the run. */
+  /** Results by index of the image, of those that need not run on this model. Never rejects: what fails here shows in the run. */
   async takeOver(
     settings: JobSettings,
     images: readonly WaitingImage[],
+    model: ModelVersion | null,
   ): Promise<ReadonlyMap<number, TakenOver>> {
     // A suspect runs alone.
     const asked = images.filter(({ deaths }) => deaths === 0);
-    if (!this.isWanted(settings) || asked.length === 0) return NONE;
+    if (model === null || !this.isWanted(settings) || asked.length === 0) return NONE;
     try {
-      return await this.#takeOver(settings, asked);
+      return await this.#takeOver(settings, asked, model);
     } catch (error) {
       this.#parts.logger.debug({ error: String(error) }, 'no results can be taken over now');
       return NONE;
     }
   }
 
-  async #takeOver({ options, keyId, reuse }: JobSettings, images: readonly WaitingImage[]) {
-    const { detector, look, views, store } = this.#parts;
-    // As the worker would use it now: a file that has replaced it since its load is not in use yet.
-    const { digest, precision } = await detector.prepare(options.modelName);
-    if (digest === null || precision === null) return NONE;
+  async #takeOver(
+    { options, keyId, reuse }: JobSettings,
+    images: readonly WaitingImage[],
+    { digest, precision }: ModelVersion,
+  ) {
+    const { look, views, store } = this.#parts;
     const files = await look(
       images.map(({ path }) => path),
       reuse === 'content',

@@ -1,8 +1,9 @@
 /**
  * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have a
  * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
- * row per class and step of confidence, `job_regions` a row per region and class.
+ * row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
  */
+import { versionOf, type ModelVersion } from '../../api/model.js';
 import { RegionSums } from '../../api/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter, type ImageOutcome, type ImageTally } from '../job.js';
 import { countClasses } from '../../api/class-counts.js';
@@ -27,6 +28,7 @@ export class ImageFacts {
   readonly #jobNumber: number;
   readonly #boxes = new Map<string, number[]>();
   readonly #regions = new RegionSums();
+  readonly #models = new Map<string, ModelVersion & { images: number }>();
 
   constructor(statements: Statements, jobNumber: number) {
     this.#statements = statements;
@@ -44,6 +46,7 @@ export class ImageFacts {
       this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
     }
     this.#regions.add(regionCounts);
+    if (image.status === 'ok') this.#countModel(versionOf({ ...image, digest: image.modelDigest }));
     this.#statements.run(
       `INSERT INTO image_facts (task, failed, boxes, weakest, classes, weakest_by_class, class_counts, region_counts,
          taken, taken_from, reuse_key, content_key)
@@ -83,6 +86,17 @@ export class ImageFacts {
         );
       });
     }
+    for (const { digest, source, precision, images } of this.#models.values()) {
+      this.#statements.run(
+        `INSERT INTO job_models (job, digest, source, precision, images) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET images = images + excluded.images`,
+        this.#jobNumber,
+        digest,
+        source,
+        precision,
+        images,
+      );
+    }
     for (const [region, classes] of this.#regions.sums) {
       for (const [name, boxes] of [['', 0] as const, ...classes]) {
         this.#statements.run(
@@ -95,6 +109,13 @@ export class ImageFacts {
         );
       }
     }
+  }
+
+  #countModel(version: ModelVersion | null): void {
+    if (version === null) return;
+    const key = `${version.digest} ${version.precision}`;
+    const images = (this.#models.get(key)?.images ?? 0) + 1;
+    this.#models.set(key, { ...version, images });
   }
 
   #count(name: string, step: number): void {

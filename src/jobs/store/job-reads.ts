@@ -124,7 +124,10 @@ export class JobReads {
   unfinished(): string {
     const { jobs } = this.#statements.get(
       `SELECT json_group_array(json_object('number', number, 'jobId', job_id, 'priority', priority,
-         'submittedAt', submitted_at, 'imageCount', image_count)) AS jobs
+         'submittedAt', submitted_at, 'imageCount', image_count, 'model',
+         -- A value that was sorted is a text again until json() reads it.
+         json((SELECT json_object('digest', digest, 'source', source, 'precision', precision) FROM job_models
+           WHERE job = number ORDER BY rowid DESC LIMIT 1)))) AS jobs
        FROM (SELECT * FROM jobs WHERE status IN ('pending', 'running') ORDER BY number)`,
     ) as { jobs: string };
     return jobs;

@@ -2,7 +2,13 @@
 import type { Problem } from '../../api/errors.js';
 import type { Keep } from '../../api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
-import { jobNotFound, REUSE_MODES, type Idempotency, type JobSettings } from '../job.js';
+import {
+  jobNotFound,
+  REUSE_MODES,
+  type Idempotency,
+  type JobModelUse,
+  type JobSettings,
+} from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { Statements } from './statements.js';
 
@@ -10,13 +16,16 @@ export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata,
   finished AS finishedImages, finished - succeeded AS failedImages, reused AS reusedImages,
   retry_of AS retryOf, watch, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error, name, tags, notes, keep_days AS keepDays,
+  (SELECT json_group_array(json_object('digest', digest, 'source', source, 'precision', precision, 'images', images))
+   FROM job_models WHERE job = number) AS models,
   kept_at + keep_days * 86400 AS keptUntil, typed_paths AS typedPaths, typed_count AS typedCount`;
 
 /** `metadata` and what follows are texts from the caller, so they are not part of the JSON of the settings. */
-export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
+export interface JobRow extends Omit<StoredJob, 'spec' | 'error' | 'models'> {
   settings: string;
   metadata: string | null;
   error: string | null;
+  models: string;
   name: string | null;
   tags: string;
   notes: string | null;
@@ -29,7 +38,7 @@ export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
 type StoredSettings = Omit<JobSettings, 'reuse'> & Partial<Pick<JobSettings, 'reuse'>>;
 
 export function toStoredJob(row: JobRow): StoredJob {
-  const { settings, metadata, error, name, tags, notes, keepDays, ...job } = row;
+  const { settings, metadata, error, models, name, tags, notes, keepDays, ...job } = row;
   const { typedPaths, typedCount, ...known } = job;
   const { options, reuse = REUSE_MODES[0], ...others } = JSON.parse(settings) as StoredSettings;
   return {
@@ -43,6 +52,7 @@ export function toStoredJob(row: JobRow): StoredJob {
       labels: { name, tags: JSON.parse(tags) as string[], notes, keep: toKeep(keepDays) },
       typed: { paths: JSON.parse(typedPaths) as string[], count: typedCount },
     },
+    models: JSON.parse(models) as JobModelUse[],
     error: error === null ? null : (JSON.parse(error) as Problem),
   };
 }

@@ -333,6 +333,17 @@ const MIGRATIONS = [
   -- Watches that are gone whose files still have to be deleted, a few at a time.
   CREATE TABLE dropped_watches (number INTEGER PRIMARY KEY) STRICT;
   `,
+  `
+  -- What the images of a job ran on: a row per model file and precision, the latest last. Jobs of earlier versions have none.
+  CREATE TABLE job_models (
+    job       INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+    digest    TEXT NOT NULL,
+    source    TEXT NOT NULL,
+    precision TEXT NOT NULL,
+    images    INTEGER NOT NULL,
+    UNIQUE (job, digest, precision)
+  ) STRICT;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

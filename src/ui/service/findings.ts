@@ -102,10 +102,10 @@ function volumes({ status }: Seen): Finding[] {
 
 function refused({ models }: Seen): Finding[] {
   return (models ?? [])
-    .filter(({ state }) => state === 'refused')
-    .map(({ name, reason }) => ({
+    .filter(({ reason }) => reason !== null)
+    .map(({ name, state, reason }) => ({
       level: 'warn',
-      text: `${name} cannot be used: ${reason ?? ''}`,
+      text: `${name}${state === 'refused' ? ' cannot be used' : ''}: ${reason ?? ''}`,
     }));
 }
 

@@ -86,7 +86,7 @@ function ModelCard({ model, share, images }: ModelCardProps) {
         <span class={`pill ${state}`}>{state}</span>
       </header>
       {reason !== null && (
-        <p class={state === 'refused' ? 'fault' : 'fine'}>
+        <p class="fault">
           <Foreign text={reason} />
         </p>
       )}
@@ -104,11 +104,18 @@ function ModelCard({ model, share, images }: ModelCardProps) {
 }
 
 function factsOf(model: Model, share: number | null, images: number): Fact[] {
-  const { device, precision, agreement, input, memory_bytes: memory } = model;
+  const { device, precision, agreement, input, memory_bytes: memory, release } = model;
+  const { alias_of: alias } = model;
   const size = memory === null ? null : bytes(memory);
   const facts: [string, Fact[1] | null][] = [
     ['Runs on', device === null ? null : [device, precision].filter(Boolean).join(', ')],
     ['As f32 on the CPU', agreement === null ? null : `${percent(agreement)} of its boxes`],
+    [
+      'Stands for',
+      alias === null ? null : <Foreign text={`${alias.replace(/\.pt$/, '')} ${release ?? ''}`} />,
+    ],
+    ['Release', alias !== null || release === null ? null : <Foreign text={release} />],
+    ['Digest', model.digest],
     ['Input', input === null ? null : `${input.width} × ${input.height}`],
     ['Memory', size === null ? null : `${size.text} ${size.unit}`],
     ['Images', images === 0 ? null : plural(images, 'image')],

@@ -16,13 +16,18 @@ const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 /** `fault` is what the core answers with, `share` how far the build of the model's engine is. */
 function detectorOn(fault: ErrorCode, share = -1) {
   const native = { modelId: 1, names: ['car'] } as LoadedModel['native'];
-  const model = { native, classes: new ClassFilter(['car']), lastUse: 0, distrust: null };
+  const version = { digest: 'a', source: 'a', precision: 'f32' };
+  const model = { native, version, classes: new ClassFilter(['car']), distrust: null };
   const loaded = share < 0;
   const registry = {
     defaultName: 'yolov8n.pt',
     ready: () => (loaded ? model : undefined),
     load: () => (loaded ? Promise.resolve(model) : new Promise(ignore)),
     loaded: () => (loaded ? [model] : []),
+    keep: ignore,
+    hold: ignore,
+    release: ignore,
+    changes: { swapped: 0, refused: 0 },
   };
   const build = new EngineBuild({ share: () => share, logger });
   const core = {

@@ -96,7 +96,6 @@ describe('start of the native worker', () => {
       expect(await detector.models()).toMatchObject([
         { name: 'yolov8n.pt', state: 'refused', reason: expect.stringMatching(/./) },
         { name: 'good.pt', state: 'available', bundled: false },
-        { name: 'tiny-v8.pt', state: 'available', bundled: true },
         { name: 'vehicles-v8n.pt', state: 'available', bundled: true },
       ]);
       expect((await ask(detector, 'good.pt')).detections).toHaveLength(6);

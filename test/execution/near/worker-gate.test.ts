@@ -75,6 +75,8 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
       queuedAsync: 0,
       heldBytes: 0,
       hangingFolders: 0,
+      modelSwaps: 0,
+      refusedModelFiles: 0,
       suggestedWindow: 2,
     },
     modelDigests: {},

@@ -16,7 +16,7 @@ const INDEXES = [
 ];
 const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
-  ...['views', 'job_regions', 'clock_marks'],
+  ...['views', 'job_regions', 'clock_marks', 'job_models'],
 ];
 
 /** From the newest schema to number 7. */

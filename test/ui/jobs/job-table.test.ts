@@ -28,6 +28,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   kept: false,
   expires_at: null,
   reused_images: 0,
+  models: [],
   retry_of: null,
   request_id: null,
   upload: null,

@@ -28,6 +28,12 @@ test('the worst comes first', () => {
   ]);
 });
 
+test('a model whose file was replaced by a bad one', () => {
+  const reason = 'The file was replaced, and the new one cannot be used.';
+  const models = [{ name: 'x.pt', state: 'ready', reason } as Model];
+  expect(texts({ models })).toEqual([`warn: x.pt: ${reason}`]);
+});
+
 test('a worker that does not work', () => {
   const one = { ...status, workers: [worker('ready', null), worker('unhealthy', 'it hangs')] };
   expect(texts({ status: one })).toEqual(['warn: 1 of 2 workers does not work: it hangs']);

@@ -1,6 +1,7 @@
 /** Fields that several requests and answers about jobs have. */
 import { z } from '@hono/zod-openapi';
-import { JOB_STATUSES, JOB_TYPES } from '../../../jobs/job.js';
+import { snakeCase } from '../../../api/snake-case.js';
+import { JOB_STATUSES, JOB_TYPES, type Job } from '../../../jobs/job.js';
 
 /** As the service makes them. */
 export const EXAMPLE_JOB_ID = 'job_AaH_VN9DaomsEEzKZw_XwcGU';
@@ -11,6 +12,25 @@ export const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
 export const failedImagesSchema = z
   .int()
   .openapi({ description: 'Images that ended in an error so far', example: 0 });
+/** What images ran on, by model file and precision. */
+const modelUse = snakeCase(
+  z.object({
+    modelDigest: z
+      .string()
+      .openapi({ description: 'As in the images', example: '3f1c0a5b9d2e7788' }),
+    precision: z.string().openapi({ example: 'f32' }),
+    images: z.int().openapi({ description: 'Images with a result that ran on it' }),
+  }),
+);
+export const modelUsesSchema = z.array(z.object(modelUse.shape).openapi('ModelUse')).openapi({
+  description:
+    'What the images ran on so far. A job stays on the model file that it began with: there are several entries only where ' +
+    'workers compute in different precisions, or where that file was gone after a restart',
+});
+export function viewModelUses({ models }: Pick<Job, 'models'>): z.infer<typeof modelUsesSchema> {
+  return models.map((use) => modelUse.view({ ...use, modelDigest: use.digest }));
+}
+
 /** Where a job was cancelled. */
 export const notRunSchema = z.int().openapi({
   description:

@@ -24,6 +24,8 @@ import { shorten, validate } from '../../request/validation.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
+  modelUsesSchema,
+  viewModelUses,
   reusedImagesSchema,
   jobIdSchema,
   jobTypeSchema,
@@ -135,6 +137,7 @@ const statusView = snakeCase(
       .record(z.string(), z.int())
       .openapi({ description: 'Boxes so far by class, most first' }),
     reusedImages: reusedImagesSchema,
+    models: modelUsesSchema,
     retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
@@ -186,6 +189,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     total_count: 3,
     class_counts: { car: 3 },
     reused_images: 0,
+    models: [{ model_digest: '3f1c0a5b9d2e7788', precision: 'f32', images: 1 }],
     retry_of: null,
     request_id: null,
     name: null,
@@ -367,6 +371,7 @@ function viewStatus(
     kept: labels.keep !== false,
     expiresAt: expiryOf(job, ttlS),
     requestId: job.spec.origin?.requestId ?? null,
+    models: viewModelUses(job),
     upload: job.spec.upload ?? null,
     error: job.error && hideInProblem(job.error, hide),
     webhooks,

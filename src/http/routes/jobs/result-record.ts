@@ -10,6 +10,8 @@ import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
   reusedFromSchema,
+  modelUsesSchema,
+  viewModelUses,
   reusedImagesSchema,
   jobIdSchema,
   notRunSchema,
@@ -75,6 +77,7 @@ export const jobResultSchema = z
     failed_images: failedImagesSchema,
     not_run_images: notRunSchema,
     reused_images: reusedImagesSchema,
+    models: modelUsesSchema,
     result: z.union([singleResultSchema, multiResultSchema, z.null()]),
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
@@ -168,6 +171,7 @@ function headText(job: Job): string {
     failed_images: job.failedImages,
     not_run_images: notRunImages(job),
     reused_images: job.reusedImages,
+    models: viewModelUses(job),
   };
   return fieldsOf(head satisfies Partial<JobResultBody>);
 }

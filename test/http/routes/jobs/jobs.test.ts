@@ -33,6 +33,7 @@ describe('status', () => {
       total_count: 0,
       class_counts: {},
       reused_images: 0,
+      models: [],
       retry_of: null,
       request_id: expect.any(String),
       name: null,
