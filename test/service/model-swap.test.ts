@@ -14,7 +14,7 @@ import {
   take,
   TEN_STEPS,
 } from '../support/model-swaps.js';
-import { call, detect, post, resultOf, statusOf } from '../support/service-client.js';
+import { call, detect, post, resultOf, statusOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 
 const IMAGES = 500;
@@ -168,6 +168,25 @@ test('a job stays on its model file over a restart as long as that is there', as
   service = await start();
   await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
   expect((await resultOf(service.url, jobId)).models).toHaveLength(1);
+});
+
+test('results of an earlier model file are not taken over', async () => {
+  service = await start();
+  const reused = async () => {
+    const jobId = await submit(service.url, { reuse: 'unchanged' });
+    await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
+    return (await statusOf(service.url, jobId)).reused_images;
+  };
+  expect(await reused()).toBe(0);
+  expect(await reused()).toBe(1);
+  take(folder, 'second');
+  await reload();
+  expect(await reused()).toBe(0);
+  expect(await reused()).toBe(1);
+  take(folder, 'first');
+  await reload();
+  // Its boxes are as they were.
+  expect(await reused()).toBe(1);
 });
 
 test(
