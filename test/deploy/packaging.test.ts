@@ -13,6 +13,7 @@ const FILES = [
   'Dockerfile',
   'ray-worker.Dockerfile',
   'compose.yaml',
+  'one-machine/compose.yaml',
   'lattice-core.service',
   'README.md',
 ];
@@ -114,6 +115,14 @@ describe('settings', () => {
   });
 });
 
+/** `CMD` and the words of a `HEALTHCHECK`; none where the image has none. */
+function healthcheckOf(dockerfile: string): string[] {
+  const [, words = '[]'] =
+    /^HEALTHCHECK [^[]*CMD (\[.*\])$/m.exec(read(dockerfile).replace(/\\\n/g, '')) ?? [];
+  const command = JSON.parse(words) as string[];
+  return command.length === 0 ? [] : ['CMD', ...command];
+}
+
 describe('compose.yaml', () => {
   test('has two nodes for CPUs and two for GPUs', () => {
     const ofProfile = (profile: string) =>
@@ -142,8 +151,10 @@ describe('compose.yaml', () => {
       cap_drop: ['ALL'],
       deploy: { resources: { limits: { cpus: expect.any(String), memory: expect.any(String) } } },
     });
-    const [kind, ...command] = each.healthcheck!.test;
+    // The image of the service has its own.
+    const [kind, ...command] = each.healthcheck?.test ?? healthcheckOf(each.build!.dockerfile);
     expect(kind).toBe('CMD');
+    expect(command.length).toBeGreaterThan(0);
     // A text that YAML takes for a table reaches no shell.
     for (const word of command) expect(word).toEqual(expect.any(String));
     expect(
@@ -162,6 +173,69 @@ describe('compose.yaml', () => {
 
   test('every variable of compose.yaml is explained', () => {
     for (const [, name] of deployed('compose.yaml').matchAll(/\$\{([A-Z_]+)/g)) {
+      expect(deployed('README.md'), name).toContain(`\`${name}\``);
+    }
+  });
+});
+
+describe('one-machine/compose.yaml', () => {
+  const folder = join(PROJECT_ROOT, 'deploy/one-machine');
+  const own = parse(deployed('one-machine/compose.yaml'), { merge: true }) as Compose;
+  const all = Object.entries(own.services);
+  const yaml = (file: string): unknown => parse(deployed(join('one-machine', file)));
+
+  test("the service's settings are accepted, and a start without keys is not meant", () => {
+    const config = loadConfig({}, own.services.service!.environment);
+    expect(config).toMatchObject({ env: 'production', cluster: 'local' });
+    expect(config.apiKeysFile).toBe('/run/secrets/api-keys');
+    expect(healthcheckOf('deploy/Dockerfile').join(' ')).toContain('/readyz');
+  });
+
+  test.each(all)(
+    '%s is confined, has its files and publishes on this machine alone',
+    (_name, each) => {
+      expect(each).toMatchObject({
+        restart: 'unless-stopped',
+        security_opt: ['no-new-privileges:true'],
+        cap_drop: ['ALL'],
+      });
+      for (const port of each.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+      for (const secret of each.secrets ?? []) expect(own.secrets).toHaveProperty(secret);
+      for (const mount of each.volumes ?? []) {
+        if (typeof mount !== 'string') expect(mount).toMatchObject({ read_only: true });
+        else if (mount.startsWith('.')) {
+          const [file, , how] = mount.split(':');
+          expect(existsSync(join(folder, file!)), file).toBe(true);
+          expect(how).toBe('ro');
+        } else expect(own.volumes).toHaveProperty(mount.split(':')[0]!);
+      }
+    },
+  );
+
+  test('Prometheus reads the service and the alerts, Grafana reads Prometheus and the dashboard', () => {
+    expect(yaml('prometheus.yaml')).toMatchObject({
+      rule_files: ['alerts.yaml'],
+      scrape_configs: [
+        {
+          authorization: { credentials_file: '/run/secrets/metrics-key' },
+          static_configs: [{ targets: ['service:8000'] }],
+        },
+      ],
+    });
+    const mounted = own.services.prometheus!.volumes!;
+    expect(mounted).toContain('../alerts.yaml:/etc/prometheus/alerts.yaml:ro');
+    expect(yaml('grafana/datasource.yaml')).toMatchObject({
+      datasources: [{ type: 'prometheus', url: 'http://prometheus:9090', isDefault: true }],
+    });
+    const { providers } = yaml('grafana/dashboards.yaml') as {
+      providers: { options: { path: string } }[];
+    };
+    const { path } = providers[0]!.options;
+    expect(own.services.grafana!.volumes).toContain(`../grafana.json:${path}/lattice.json:ro`);
+  });
+
+  test('every variable is explained', () => {
+    for (const [, name] of deployed('one-machine/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)) {
       expect(deployed('README.md'), name).toContain(`\`${name}\``);
     }
   });

@@ -73,7 +73,8 @@ function SettingList() {
       <summary>
         <h2>Settings in force</h2>
         <span class="fine">
-          {changed === 0 ? 'all at their defaults' : `${changed} of ${all.length} changed`}
+          {changed === 0 ? 'these at their defaults' : `${changed} of ${all.length} changed`};
+          folders, addresses and secrets are not shown
         </span>
       </summary>
       <dl>
