@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { examples, fraction, serviceCommand, wholeNumber } from './command-options.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { CheckFlags } from './model/checking.js';
+import type { CompareFlags } from './model/comparing.js';
 import { inputSides } from './model/described-copy.js';
 import type { AddFlags } from './model/models-folder.js';
 import type { QuantizeFlags } from './model/quantizing.js';
@@ -21,14 +22,15 @@ Examples:
   $ lattice model add old.onnx --names classes.txt --input 640
   $ lattice model remove depot
   $ lattice model reload                           # a running service
-  $ lattice model quantize yolov8n --images /srv/photos`;
+  $ lattice model quantize yolov8n --images /srv/photos
+  $ lattice model compare depot best.onnx --images /srv/photos`;
 
 const IMAGES = 'image, folder or glob to run it on, of many 48 (default: the demo pictures)';
 
 export const registerModel: RegisterCommand = (program, terminal) => {
   const model = program
     .command('model')
-    .description('list, check, add, remove, reload and quantize models')
+    .description('list, check, add, remove, reload, quantize and compare models')
     .addHelpText('after', EXAMPLES);
   registerList(model, terminal);
   registerCheck(model, terminal);
@@ -36,6 +38,7 @@ export const registerModel: RegisterCommand = (program, terminal) => {
   registerRemove(model, terminal);
   registerReload(model, terminal);
   registerQuantize(model, terminal);
+  registerCompare(model, terminal);
 };
 
 function registerList(parent: Command, terminal: Terminal): void {
@@ -122,6 +125,31 @@ function registerReload(parent: Command, terminal: Terminal): void {
       await reloadModels(flags, terminal);
     },
   );
+}
+
+function registerCompare(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('compare')
+    .description(
+      'run two models on the same photos: which boxes agree, are lost, gained or of another class',
+    )
+    .argument('<first>', 'ONNX file, or a name that `lattice model list` shows')
+    .argument('<second>', 'the same, of the model that is to take its place')
+    .requiredOption(
+      '--images <path>',
+      'photos: image, folder or glob, of many 48 (128 with --labels)',
+    )
+    .option(
+      '--labels <folder>',
+      "YOLO label files of the photos with the first model's class numbers: shows the mAP50-95 of both",
+    )
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', examples('model compare depot new.onnx --images photos/'))
+    .action(async (first: string, second: string, flags: CompareFlags) => {
+      const { compareTwoModels } = await import('./model/comparing.js');
+      await compareTwoModels(first, second, flags, configOf(flags), terminal);
+    });
+  addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
 }
 
 function registerQuantize(parent: Command, terminal: Terminal): void {

@@ -13,7 +13,7 @@ import type { Detection } from '../api/image.js';
 import { detectionsFrom } from './raw-detections.js';
 
 /** Boxes above this score must be found by every precision. */
-const COMPARED_CONFIDENCE = 0.3;
+export const COMPARED_CONFIDENCE = 0.3;
 /** A box near the limit may fall on either side of it. */
 const PARTNER_CONFIDENCE = 0.2;
 const PARTNER_OVERLAP = 0.8;
@@ -116,6 +116,17 @@ export async function compareModels(
     fastAgreement: agreement(exact.look, fast.look),
     candidateAgreement: agreement(exact.look, other.look),
   };
+}
+
+export interface ComparedRun extends PrecisionRun {
+  /** Boxes above 0.2, by picture: those that may be partners of another model's boxes. */
+  partners: Detection[][];
+}
+
+/** One model as the service would run it here. Rejects as `examineModel`. */
+export async function runModel(path: string, options: ExaminationOptions): Promise<ComparedRun> {
+  const { run, look } = await examineIn('auto', path, options);
+  return { ...run, partners: look };
 }
 
 interface Examined {

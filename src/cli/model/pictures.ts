@@ -18,6 +18,8 @@ export interface Pictures {
   /** As `2 demo pictures`. */
   what: string;
   pictures: Picture[];
+  /** Of each, as the user named it. */
+  names: string[];
   /** Of one of them here, and as a service that has it would name it. */
   path: string;
   served: string;
@@ -26,7 +28,8 @@ export interface Pictures {
 export async function demoPictures(): Promise<Pictures> {
   const pictures = await readDemoPictures();
   const what = `${pictures.length} demo pictures`;
-  return { what, pictures, path: join(DEMO_FOLDER, 'street.jpg'), served: 'street.jpg' };
+  const names = pictures.map((_, index) => `demo picture ${index + 1}`);
+  return { what, pictures, names, path: join(DEMO_FOLDER, 'street.jpg'), served: 'street.jpg' };
 }
 
 /** At most 48 of an image, a folder or a glob, evenly spread. Rejects with `UsageError` for one that cannot be read. */
@@ -35,11 +38,13 @@ export async function ownPictures(images: string): Promise<Pictures> {
   const pictures = await Promise.all(picked.map((image) => readNamed(image)));
   const what = pictures.length === 1 ? '1 picture' : `${pictures.length} pictures`;
   const [first] = picked;
-  return { what, pictures, path: first?.shown ?? images, served: first?.path ?? images };
+  const names = picked.map(({ shown }) => shown);
+  return { what, pictures, names, path: first?.shown ?? images, served: first?.path ?? images };
 }
 
 interface LabelledPictures {
   pictures: Picture[];
+  names: string[];
   labels: LabelledBox[][];
 }
 
@@ -57,7 +62,8 @@ export async function labelledPictures(
     const { dir, name } = parse(relative(folder, resolve(picked[index]?.shown ?? folder)));
     return { stem: join(dir, name), width, height };
   });
-  return { pictures, labels: await readLabels(labels, photos, names) };
+  const shown = picked.map((image) => image.shown);
+  return { pictures, names: shown, labels: await readLabels(labels, photos, names) };
 }
 
 async function someOf(images: string, most: number): Promise<NamedImage[]> {

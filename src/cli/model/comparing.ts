@@ -1,0 +1,142 @@
+/** `lattice model compare`: two models on the same photos, before one takes the place of the other. */
+import { sep } from 'node:path';
+import {
+  agreementOf,
+  type AgreementRow,
+  type ModelAgreement,
+} from '../../models/model-agreement.js';
+import {
+  COMPARED_CONFIDENCE,
+  runModel,
+  type PrecisionRun,
+} from '../../models/model-examination.js';
+import { ModelFolder, withSuffix } from '../../models/model-folder.js';
+import { describeModel } from '../../native/core.js';
+import type { Config } from '../../settings/config.js';
+import { renderTable } from '../output-text.js';
+import type { Terminal } from '../terminal.js';
+import { onnxFile } from './checking.js';
+import { labelledPictures, ownPictures } from './pictures.js';
+
+export interface CompareFlags {
+  images: string;
+  /** Folder of label files in YOLO form, with the class numbers of the first model. */
+  labels?: string;
+  json?: boolean;
+}
+
+export async function compareTwoModels(
+  first: string,
+  second: string,
+  { images, labels, json }: CompareFlags,
+  config: Config,
+  terminal: Terminal,
+): Promise<void> {
+  const paths = [await modelPath(first, config), await modelPath(second, config)] as const;
+  const shown = await picturesOf(images, labels, paths[0]);
+  const onStep = (step: string) => {
+    terminal.err(`${step} ...`);
+  };
+  const options = { ...shown, threads: config.threads, onStep };
+  const runs = [await runModel(paths[0], options), await runModel(paths[1], options)] as const;
+  const agreement = agreementOf(
+    shown.names.map((picture, at) => ({
+      picture,
+      first: runs[0].partners[at] ?? [],
+      second: runs[1].partners[at] ?? [],
+    })),
+    COMPARED_CONFIDENCE,
+  );
+  if (json === true) {
+    const summaries = runs.map(({ precision, inferenceMs, meanPrecision }, at) => ({
+      model: at === 0 ? first : second,
+      precision,
+      inference_ms: inferenceMs,
+      map50_95: meanPrecision,
+    }));
+    terminal.out(JSON.stringify({ models: summaries, ...asJson(agreement) }, null, 2));
+    return;
+  }
+  for (const line of report([first, second], runs, agreement)) terminal.out(line);
+}
+
+/** Of an ONNX file, or of a model of the folder. */
+async function modelPath(model: string, config: Config): Promise<string> {
+  if (model.endsWith('.onnx') || model.includes(sep)) return onnxFile(model);
+  return (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
+}
+
+async function picturesOf(images: string, labels: string | undefined, model: string) {
+  if (labels === undefined) return ownPictures(images);
+  const { names: classes } = await describeModel(model);
+  return labelledPictures(images, labels, classes);
+}
+
+const COLUMNS = ['FIRST', 'SECOND', 'IN BOTH', 'OTHER CLASS', 'LOST', 'GAINED', 'SCORE'];
+
+function report(
+  models: readonly [string, string],
+  runs: readonly PrecisionRun[],
+  { pictures, share, all, byClass, bySize, least }: ModelAgreement,
+): string[] {
+  const isLabelled = runs.some(({ meanPrecision }) => meanPrecision !== null);
+  const title = ['MODEL', 'PRECISION', 'TIME', 'BOXES'];
+  return [
+    ...renderTable([
+      isLabelled ? [...title, 'MAP50-95'] : title,
+      ...runs.map(({ precision, inferenceMs, boxes, meanPrecision }, at) => [
+        `${at === 0 ? 'first' : 'second'}: ${models[at] ?? ''}`,
+        precision,
+        `${inferenceMs.toFixed(1)} ms`,
+        String(boxes.flat().length),
+        ...(isLabelled ? [meanPrecision?.toFixed(3) ?? '-'] : []),
+      ]),
+    ]),
+    '',
+    `On ${pictures} pictures ${percent(share)} of the boxes above 30 % agree.`,
+    '',
+    ...renderTable([
+      ['BOXES', ...COLUMNS],
+      cellsOf('all', all),
+      ...byClass.map((row) => cellsOf(row.of ?? '', row)),
+      ...bySize.map((row) => cellsOf(row.of ?? '', row)),
+    ]),
+    ...(least.length === 0 ? [] : ['', 'Pictures that agree least:']),
+    ...renderTable(
+      least.map(({ picture, share: agreed, lost, gained, flipped }) => [
+        picture,
+        percent(agreed),
+        `${lost} lost, ${gained} gained, ${flipped} of another class`,
+      ]),
+    ),
+  ];
+}
+
+function cellsOf(name: string, row: AgreementRow): string[] {
+  const { first, second, matched, flipped, lost, gained, scoreShift } = row;
+  const shift = scoreShift === null ? '' : `${scoreShift < 0 ? '' : '+'}${scoreShift.toFixed(3)}`;
+  return [name, ...[first, second, matched, flipped, lost, gained].map(String), shift];
+}
+
+function asJson({ pictures, share, all, byClass, bySize, least }: ModelAgreement) {
+  const row = ({ of, scoreShift, flipped, ...counts }: AgreementRow) => ({
+    ...(of === null ? {} : { of }),
+    ...counts,
+    other_class: flipped,
+    score_shift: scoreShift,
+  });
+  return {
+    pictures,
+    agreement: share,
+    all: row(all),
+    by_class: byClass.map(row),
+    by_size: bySize.map(row),
+    least: least.map(({ flipped, share: agreement, ...rest }) => ({
+      ...rest,
+      agreement,
+      other_class: flipped,
+    })),
+  };
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;

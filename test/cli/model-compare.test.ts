@@ -1,0 +1,86 @@
+/** `lattice model compare` with real models on the demo pictures. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ownModel } from '../support/own-model.js';
+import { DEMO } from '../support/service-client.js';
+import { PROJECT_ROOT } from '../support/service-process.js';
+import { run } from './run.js';
+
+const BUNDLED = join(PROJECT_ROOT, 'models', 'vehicles-v8n.onnx');
+const STREET = join(DEMO, 'street.jpg');
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lattice-compare-'));
+  mkdirSync(join(folder, 'labels'));
+  writeFileSync(join(folder, 'other.onnx'), ownModel(['one', 'two', 'three', 'four']));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Report {
+  models: { model: string; map50_95: number | null; inference_ms: number }[];
+  agreement: number;
+  all: { first: number; second: number; lost: number; gained: number; score_shift: number | null };
+  by_class: { of: string }[];
+  least: { picture: string; agreement: number }[];
+}
+
+async function compared(...args: string[]): Promise<Report> {
+  const { out, code } = await run('model', 'compare', ...args, '--json');
+  expect(code).toBe(0);
+  return JSON.parse(out) as Report;
+}
+
+test('the same file agrees with itself in full', async () => {
+  const report = await compared(BUNDLED, BUNDLED, '--images', STREET);
+  expect(report).toMatchObject({ agreement: 1, least: [], all: { lost: 0, gained: 0 } });
+  expect(report.all.first).toBeGreaterThan(0);
+  expect(report.all.score_shift).toBeCloseTo(0);
+  expect(report.models.map(({ model }) => model)).toEqual([BUNDLED, BUNDLED]);
+});
+
+test('another model is told by class, and the pictures that agree least are named', async () => {
+  const args = [BUNDLED, join(folder, 'other.onnx'), '--images', DEMO];
+  const report = await compared(...args);
+  expect(report.agreement).toBeLessThan(0.5);
+  expect(report.by_class.map(({ of }) => of)).toEqual(expect.arrayContaining(['car']));
+  const [worst] = report.least;
+  expect(worst!.picture).toMatch(/models\/demo\/\w+\.\w+$/);
+  expect(worst!.agreement).toBeLessThanOrEqual(report.least.at(-1)!.agreement);
+  const { out } = await run('model', 'compare', ...args);
+  expect(out).toMatch(/^MODEL +PRECISION +TIME +BOXES$/m);
+  expect(out).toMatch(/^On \d+ pictures \d+\.\d % of the boxes above 30 % agree\.$/m);
+  expect(out).toContain('Pictures that agree least:');
+});
+
+test('labels show how precise both are', async () => {
+  writeFileSync(join(folder, 'labels', 'street.txt'), '0 0.5 0.5 0.2 0.2\n');
+  const labels = join(folder, 'labels');
+  const report = await compared(BUNDLED, BUNDLED, '--images', DEMO, '--labels', labels);
+  const [first, second] = report.models;
+  expect(first!.map50_95).not.toBeNull();
+  expect(second!.map50_95).toBe(first!.map50_95);
+});
+
+test('a file that is not there and one that is no model are refused', async () => {
+  const absent = await run(
+    'model',
+    'compare',
+    BUNDLED,
+    join(folder, 'absent.onnx'),
+    '--images',
+    DEMO,
+  );
+  expect(absent.code).not.toBe(0);
+  expect(absent.err).toContain('absent.onnx');
+  writeFileSync(join(folder, 'text.onnx'), 'no network');
+  const text = await run('model', 'compare', BUNDLED, join(folder, 'text.onnx'), '--images', DEMO);
+  expect(text.code).not.toBe(0);
+  expect(text.err).toContain('text.onnx');
+});

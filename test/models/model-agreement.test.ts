@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Detection } from '../../src/api/image.js';
+import { agreementOf } from '../../src/models/model-agreement.js';
+
+const box = (name: string, confidence: number, left: number, side = 50): Detection => ({
+  class: name,
+  confidence,
+  box: [left, 10, left + side, 10 + side],
+});
+
+const FLOOR = 0.3;
+
+test('boxes in both, of another class, lost and gained are counted by class and size', () => {
+  const first = [
+    box('car', 0.9, 0),
+    box('car', 0.8, 100),
+    box('truck', 0.7, 200),
+    box('car', 0.6, 300, 20),
+  ];
+  const second = [box('car', 0.7, 0), box('truck', 0.8, 100), box('bus', 0.9, 400, 200)];
+  const found = agreementOf([{ picture: 'a.jpg', first, second }], FLOOR);
+  expect(found).toMatchObject({
+    pictures: 1,
+    share: 2 / 7,
+    all: { of: null, first: 4, second: 3, matched: 2, flipped: 1, lost: 2, gained: 1 },
+    byClass: [
+      { of: 'car', first: 3, second: 2, matched: 2, flipped: 1, lost: 1, gained: 0 },
+      { of: 'truck', first: 1, second: 0, lost: 1 },
+      { of: 'bus', first: 0, second: 1, gained: 1, scoreShift: null },
+    ],
+    bySize: [
+      { of: 'below 32 px', first: 1, lost: 1 },
+      { of: '32 to 96 px', first: 3, matched: 2 },
+      { of: 'from 96 px', gained: 1 },
+    ],
+    least: [{ picture: 'a.jpg', lost: 2, gained: 1, flipped: 1 }],
+  });
+  expect(found.all.scoreShift).toBeCloseTo(-0.1);
+});
+
+test('a partner may be weaker than the boxes that count', () => {
+  const pictures = [
+    { picture: 'a.jpg', first: [box('car', 0.31, 0)], second: [box('car', 0.25, 0)] },
+    { picture: 'b.jpg', first: [box('car', 0.29, 0)], second: [] },
+  ];
+  expect(agreementOf(pictures, FLOOR)).toMatchObject({
+    share: 1,
+    least: [],
+    all: { first: 1, lost: 0 },
+  });
+});
+
+const boxes = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('car', 'bus'),
+      fc.integer({ min: 31, max: 99 }),
+      fc.integer({ min: 0, max: 900 }),
+    ),
+    { maxLength: 8 },
+  )
+  .map((list) => list.map(([name, score, left]) => box(name, score / 100, left)));
+
+test('a model agrees with itself in full, and swapped models lose what they gained', () => {
+  fc.assert(
+    fc.property(boxes, boxes, (first, second) => {
+      expect(agreementOf([{ picture: 'a', first, second: first }], FLOOR)).toMatchObject({
+        share: 1,
+        least: [],
+      });
+      const there = agreementOf([{ picture: 'a', first, second }], FLOOR);
+      const back = agreementOf([{ picture: 'a', first: second, second: first }], FLOOR);
+      expect([back.share, back.all.lost, back.all.gained, back.all.flipped]).toEqual([
+        there.share,
+        there.all.gained,
+        there.all.lost,
+        there.all.flipped,
+      ]);
+    }),
+  );
+});
