@@ -3,7 +3,7 @@
  * labeling config. A prediction has the score of its least certain box, so that a project sorted by score shows first
  * what needs a look. Failed images are left out.
  */
-import type { Detection, ImageSize } from '../api/image.js';
+import type { Detection, ImageResult, ImageSize } from '../api/image.js';
 import { rounded, type ExportSource } from './export-source.js';
 import { jsonArray } from './json-array.js';
 
@@ -12,31 +12,68 @@ export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<st
   yield* jsonArray(source, '', ({ image_path: path, image, detections, model_digest: digest }) => [
     {
       data: { image: localFile(fileName(path)), image_path: path },
-      predictions: [
-        {
-          model_version: digest === undefined ? model : `${model} ${digest}`,
-          ...(detections.length === 0 ? {} : { score: lowestScore(detections) }),
-          result: detections.map((detection, index) => region(detection, index, image)),
-        },
-      ],
+      predictions: [prediction(detections, image, versionText(model, digest), OWN_NAMES)],
     },
   ]);
   yield '\n';
 }
 
-function region(detection: Detection, index: number, size: ImageSize) {
-  const { box, confidence, class: name } = detection;
+/** Names of a labelling configuration: of its tags and of its labels. */
+interface LabelNames {
+  from: string;
+  to: string;
+  /** Undefined: boxes of this class are left out. */
+  labelOf: (detection: Detection) => string | undefined;
+}
+
+const OWN_NAMES: LabelNames = {
+  from: 'label',
+  to: 'image',
+  labelOf: (detection) => detection.class,
+};
+
+export function predictionOf(
+  { image, detections, model, modelDigest }: ImageResult,
+  names: LabelNames,
+) {
+  return prediction(detections, image, versionText(model, modelDigest), names);
+}
+
+function prediction(
+  detections: readonly Detection[],
+  size: ImageSize,
+  version: string,
+  names: LabelNames,
+) {
+  const shown = detections.filter((detection) => names.labelOf(detection) !== undefined);
+  return {
+    model_version: version,
+    ...(shown.length === 0 ? {} : { score: lowestScore(shown) }),
+    result: shown.map((detection, index) => region(detection, index, size, names)),
+  };
+}
+
+const versionText = (model: string, digest: string | undefined) =>
+  digest === undefined ? model : `${model} ${digest}`;
+
+function region(
+  detection: Detection,
+  index: number,
+  size: ImageSize,
+  { from, to, labelOf }: LabelNames,
+) {
+  const { box, confidence } = detection;
   const notes = notesOf(detection);
   return {
     id: `box${index + 1}`,
     type: 'rectanglelabels',
-    from_name: 'label',
-    to_name: 'image',
+    from_name: from,
+    to_name: to,
     original_width: size.width,
     original_height: size.height,
     image_rotation: 0,
     score: rounded(confidence, 6),
-    value: { ...percentOf(box, size), rotation: 0, rectanglelabels: [name] },
+    value: { ...percentOf(box, size), rotation: 0, rectanglelabels: [labelOf(detection)] },
     // Shown with the box.
     ...(notes.length === 0 ? {} : { meta: { text: notes } }),
   };

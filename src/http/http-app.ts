@@ -14,6 +14,7 @@ import type { BrowserAccess, Page } from './access/browser-access.js';
 import { createRequestLog } from './request-log.js';
 import { methodsOf } from './route.js';
 import { DEEPSTACK_PATH } from './routes/deepstack.js';
+import { LABEL_STUDIO_PATH } from './routes/label-studio.js';
 import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
 import { replyRaw } from './answer/reply.js';
 
@@ -101,7 +102,7 @@ function envelope(
     if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
       return null;
     }
-    if (deps.config.compat === 'deepstack' && DEEPSTACK_PATH.test(c.req.path)) return null;
+    if (checksItself(deps.config.compat, c.req.path)) return null;
     const keyId = await ownerOf(c, deps.apiKeys);
     if (keyId === null) {
       const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
@@ -143,6 +144,12 @@ function spanFacts(c: AppContext): SpanFacts {
     'lattice.model': c.get('modelName'),
     'lattice.job_id': c.get('jobId'),
   };
+}
+
+/** Routes for other programs, which send keys in other ways. */
+function checksItself(compat: AppDeps['config']['compat'], path: string): boolean {
+  if (compat === 'deepstack') return DEEPSTACK_PATH.test(path);
+  return compat === 'label-studio' && LABEL_STUDIO_PATH.test(path);
 }
 
 function pageOf(c: AppContext): Page {

@@ -18,6 +18,7 @@ import type { RouteParts } from '../http/route-parts.js';
 import { annotatedRoutes } from '../http/routes/annotated.js';
 import { clusterRoutes } from '../http/routes/cluster.js';
 import { deepStackRoutes } from '../http/routes/deepstack.js';
+import { labelStudioRoutes } from '../http/routes/label-studio.js';
 import { docsRoutes } from '../http/routes/docs.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { imageRoutes } from '../http/routes/images.js';
@@ -99,6 +100,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const route = createAddRoute(app);
   for (const addRoutes of ROUTES) addRoutes(route, parts);
   if (config.compat === 'deepstack') deepStackRoutes(route, parts);
+  if (config.compat === 'label-studio') labelStudioRoutes(route, parts);
   streamRoute(route, parts, stream);
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
   const maxBodyBytes = ({ method, url, headers }: IncomingMessage) =>

@@ -300,10 +300,10 @@ export const settings = {
     )
     .register(uses, { shown: true }),
   compat: z
-    .enum(['none', 'deepstack'])
+    .enum(['none', 'deepstack', 'label-studio'])
     .default('none')
     .describe(
-      "deepstack: also the routes of DeepStack and CodeProject.AI, for cameras' programs; see deepstack.md",
+      "deepstack: also the routes of DeepStack and CodeProject.AI, for cameras' programs, see deepstack.md; label-studio: also those of a machine learning backend of Label Studio, see exports.md",
     )
     .register(uses, { shown: true }),
   browse: yesOrNo

@@ -1,0 +1,177 @@
+/** A machine learning backend of Label Studio; only with LATTICE_COMPAT=label-studio. */
+import { z } from '@hono/zod-openapi';
+import { ERRORS, errorsOf, LatticeError, toLatticeError } from '../../api/errors.js';
+import { DEFAULT_PARAMETERS } from '../../api/options.js';
+import {
+  localFileOf,
+  readLabelStudioConfig,
+  type LabelStudioConfig,
+} from '../../export/label-studio-config.js';
+import { predictionOf } from '../../export/labelstudio.js';
+import { checkImagePath } from '../../files/image-paths.js';
+import { defaultModelName } from '../../models/model-folder.js';
+import { ownerOf } from '../access/api-keys.js';
+import type { AppContext } from '../app-env.js';
+import { replyJson } from '../answer/reply.js';
+import { readJson } from '../request/json-body.js';
+import { validate, validationFailed } from '../request/validation.js';
+import { json, type AddRoute } from '../route.js';
+import type { RouteParts } from '../route-parts.js';
+import { detect } from './detect.js';
+
+/** They check keys themselves: Label Studio sends one as the password of HTTP's basic authentication. */
+export const LABEL_STUDIO_PATH = /^\/label-studio\//;
+
+const MOST_TASKS = 1_000;
+/** Label Studio itself waits 100 s. */
+const DEADLINE_MS = 90_000;
+
+const setupSchema = z
+  .looseObject({ schema: z.string().nullish() })
+  .openapi('LabelStudioSetup', { description: 'Other fields are ignored' });
+
+const predictSchema = z
+  .looseObject({
+    tasks: z.array(z.looseObject({ data: z.record(z.string(), z.unknown()) })).max(MOST_TASKS),
+    label_config: z.string(),
+  })
+  .openapi('LabelStudioPredict', { description: 'Other fields are ignored' });
+
+const predictionSchema = z
+  .object({
+    model_version: z.string(),
+    score: z.number().optional(),
+    result: z.array(z.looseObject({ type: z.string() })),
+    error: z.string().optional().openapi({ description: 'Why the task has no boxes' }),
+  })
+  .openapi('LabelStudioPrediction');
+type Prediction = z.infer<typeof predictionSchema>;
+
+const shared = { tags: ['Inference'], description: 'As Label Studio has it; see docs/exports.md.' };
+
+export function labelStudioRoutes(route: AddRoute, parts: RouteParts): void {
+  const { config, catalogue } = parts;
+  const modelName = defaultModelName(config);
+  route(
+    {
+      ...shared,
+      method: 'get',
+      path: '/label-studio/health',
+      operationId: 'labelStudioHealth',
+      summary: 'The backend is there',
+      security: [],
+      answers: {
+        200: json('It is', z.object({ status: z.literal('UP'), model_class: z.string() })),
+      },
+    },
+    (c) => replyJson(c, 200, { status: 'UP', model_class: 'lattice-core' }),
+  );
+  route(
+    {
+      ...shared,
+      method: 'post',
+      path: '/label-studio/setup',
+      operationId: 'labelStudioSetup',
+      summary: 'Whether a project can have its boxes from here',
+      request: {
+        body: { required: true, content: { 'application/json': { schema: setupSchema } } },
+      },
+      answers: { 200: json('It can', z.object({ model_version: z.string() })) },
+      errors: errorsOf('model'),
+    },
+    async (c) => {
+      await checkKey(c, parts);
+      const { schema } = validate(setupSchema, await readJson(c, config.maxBodyBytes));
+      if (schema) await configOf(schema, '#/schema', parts);
+      await catalogue.classesOf(modelName);
+      return replyJson(c, 200, { model_version: modelName });
+    },
+  );
+  route(
+    {
+      ...shared,
+      method: 'post',
+      path: '/label-studio/predict',
+      operationId: 'labelStudioPredict',
+      summary: 'Boxes for the pictures of tasks',
+      request: {
+        body: { required: true, content: { 'application/json': { schema: predictSchema } } },
+      },
+      answers: { 200: json('Predictions', z.object({ results: z.array(predictionSchema) })) },
+      errors: errorsOf('model', 'worker', 'detector'),
+    },
+    async (c) => {
+      await checkKey(c, parts);
+      if (parts.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+      const body = validate(predictSchema, await readJson(c, config.maxBodyBytes));
+      const labels = await configOf(body.label_config, '#/label_config', parts);
+      const { confidence } = await catalogue.defaultsOf(modelName);
+      const options = { ...DEFAULT_PARAMETERS, modelName, classes: null, confidence };
+      const predict = createPredict(c, parts, options, labels);
+      const results = await Promise.all(body.tasks.map(({ data }) => predict(data[labels.field])));
+      return replyJson(c, 200, { results });
+    },
+  );
+}
+
+/** Boxes of one task; one whose picture cannot be had says why. Rejects with other errors. */
+function createPredict(
+  c: AppContext,
+  parts: RouteParts,
+  options: Parameters<RouteParts['detector']['detect']>[0]['options'],
+  labels: LabelStudioConfig,
+) {
+  return async (address: unknown): Promise<Prediction> => {
+    try {
+      const path = typeof address === 'string' ? localFileOf(address) : null;
+      if (path === null) {
+        throw new LatticeError(
+          'image_not_found',
+          `The picture of the task is no file of the image folders: its ${labels.field} has to be ` +
+            '/data/local-files/?d=PATH, with the same folder as in LATTICE_IMAGE_ROOTS.',
+        );
+      }
+      checkImagePath(path, parts.config.imageRoots);
+      const request = { path, options, kind: 'async', deadlineMs: DEADLINE_MS } as const;
+      return predictionOf(await detect(c, parts, request), labels);
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      const { of } = ERRORS[error.code];
+      if (of !== 'image' && error.code !== 'path_not_allowed') throw error;
+      return { model_version: options.modelName, result: [], error: parts.hide(error.message) };
+    }
+  };
+}
+
+/** Rejects with `validation_failed` where the configuration has no boxes, or no label for any class of the model. */
+async function configOf(
+  xml: string,
+  pointer: string,
+  { catalogue, config }: RouteParts,
+): Promise<LabelStudioConfig> {
+  const found = readLabelStudioConfig(xml);
+  if (found === null) {
+    const detail =
+      'The labelling configuration has no RectangleLabels on an Image whose value is $FIELD.';
+    throw validationFailed([{ detail, pointer }]);
+  }
+  const modelName = defaultModelName(config);
+  const classes = await catalogue.classesOf(modelName);
+  if (classes.length === 0 || classes.some((name) => found.labelOf({ class: name }))) return found;
+  const detail =
+    `No label of the configuration is a class of ${modelName} (${classes.join(', ')}). ` +
+    'A label for several classes names them in predicted_values.';
+  throw validationFailed([{ detail, pointer }]);
+}
+
+async function checkKey(c: AppContext, { apiKeys }: RouteParts): Promise<void> {
+  if (apiKeys === null) return;
+  const basic = /^Basic +([\w+/=]+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+  const [, password] = /^[^:]*:(.*)$/.exec(Buffer.from(basic, 'base64').toString()) ?? [];
+  const keyId = await ownerOf(c, apiKeys, password);
+  if (keyId === null) {
+    const detail = 'Enter an API key as the password of the backend in Label Studio.';
+    throw new LatticeError('unauthorized', detail);
+  }
+  c.set('keyId', keyId);
+}
