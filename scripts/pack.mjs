@@ -1,9 +1,10 @@
 // Makes what a release publishes, in dist-packages/: the npm package of the service with the compiled addon and its
 // libraries, so that an installation compiles and downloads nothing beside npm's packages, and the two clients.
 //
-//   npm run pack
+//   npm run pack [-- PART ...]     PART: service, node, python
 //
-// The addon is packed as set-up built it: its glibc and libstdc++ are the least that the package runs with.
+// The addon is packed as set-up built it: the glibc and libstdc++ that it was linked with are the least that the package
+// runs with, so a release is packed on an old system (docs/package.md).
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -19,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -171,20 +172,34 @@ function packPythonClient() {
   output('python3', [...pip, '--wheel-dir', PACKAGES, './clients/python']);
 }
 
+const PARTS = {
+  service() {
+    const { glibc, glibcxx } = packService(PACKAGES);
+    console.log(`The addon of the service needs glibc ${glibc} and ${glibcxx}, or newer.`);
+  },
+  node: packNodeClient,
+  python: packPythonClient,
+};
+
 /** Empties dist-packages/ first. Prints one line per package. */
-async function pack() {
+async function pack(parts) {
+  const unknown = parts.filter((part) => !(part in PARTS));
+  if (unknown.length > 0) {
+    throw new Error(
+      `No package: ${unknown.join(', ')}. There are ${Object.keys(PARTS).join(', ')}.`,
+    );
+  }
   rmSync(PACKAGES, { recursive: true, force: true });
   mkdirSync(PACKAGES);
-  const { glibc, glibcxx } = packService(PACKAGES);
-  await packNodeClient();
-  packPythonClient();
+  for (const part of parts) await PARTS[part]();
   for (const name of readdirSync(PACKAGES)) {
-    const size = (statSync(join(PACKAGES, name)).size / 1e6).toFixed(1);
-    const isService = name === `${MANIFEST.release.service}-${MANIFEST.version}.tgz`;
     console.log(
-      `dist-packages/${basename(name)}: ${size} MB${isService ? `, needs glibc ${glibc}, ${glibcxx}` : ''}`,
+      `dist-packages/${name}: ${(statSync(join(PACKAGES, name)).size / 1e6).toFixed(2)} MB`,
     );
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await pack();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const named = process.argv.slice(2);
+  await pack(named.length > 0 ? named : Object.keys(PARTS));
+}
