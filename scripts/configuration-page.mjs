@@ -31,7 +31,8 @@ Every setting can be given in three ways, in this order of precedence:
 2. an environment variable,
 3. a key of a JSON file named by \`--config FILE\` or \`LATTICE_CONFIG\`; keys are in camel case (\`imageRoots\`).
 
-Relative paths are resolved against the working directory, those of the defaults against the project's folder.
+Relative paths are resolved against the working directory, those of the defaults against the project's folder; in
+[the package](package.md) data and models lie in the working directory.
 An invalid value is named and the service does not start. \`lattice doctor\` checks folders, port and device.
 
 | Environment variable | Flag | Default | Meaning |

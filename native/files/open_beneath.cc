@@ -114,7 +114,7 @@ int OpenBeneath(int root_fd, const std::string& path) {
   how.flags = kOpenFlags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   for (int attempt = 0; attempt < kMaxRaces; ++attempt) {
-    const long fd = syscall(SYS_openat2, root_fd, path.c_str(), &how, sizeof(how));
+    const long fd = syscall(__NR_openat2, root_fd, path.c_str(), &how, sizeof(how));
     if (fd >= 0) return static_cast<int>(fd);
     // Sandboxes that do not know the call answer EPERM.
     if (errno == ENOSYS || errno == EPERM) break;

@@ -1,8 +1,9 @@
 #include "native/image/tiff_directory.h"
 
 #include <array>
-#include <bit>
 #include <cstddef>
+
+#include "native/base/bit_cast.h"
 
 namespace lattice {
 namespace {
@@ -105,11 +106,11 @@ std::optional<double> FirstDirectoryNumber(std::span<const uint8_t> block, uint3
     case kSignedLong:
       return static_cast<int32_t>(tiff->U32(at));
     case kFloat:
-      return std::bit_cast<float>(tiff->U32(at));
+      return BitCast<float>(tiff->U32(at));
     case kDouble: {
       const uint64_t first = tiff->U32(at);
       const uint64_t second = tiff->U32(at + 4);
-      return std::bit_cast<double>(tiff->little ? second << 32 | first : first << 32 | second);
+      return BitCast<double>(tiff->little ? second << 32 | first : first << 32 | second);
     }
     default:
       return std::nullopt;

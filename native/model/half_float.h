@@ -2,8 +2,9 @@
 #ifndef LATTICE_MODEL_HALF_FLOAT_H_
 #define LATTICE_MODEL_HALF_FLOAT_H_
 
-#include <bit>
 #include <cstdint>
+
+#include "native/base/bit_cast.h"
 
 namespace lattice {
 
@@ -11,8 +12,8 @@ inline constexpr float kLargestHalf = 65504.0f;
 
 // The bits of the nearest half, ties to even: 65,520 and above become infinity, what is at most
 // 2^-25 becomes zero, a NaN stays a (quiet) NaN. Signs are kept.
-constexpr uint16_t ToHalfBits(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
+inline uint16_t ToHalfBits(float value) {
+  const auto bits = BitCast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000)
@@ -37,16 +38,16 @@ constexpr uint16_t ToHalfBits(float value) {
 }
 
 // Exact.
-constexpr float FromHalfBits(uint16_t half) {
+inline float FromHalfBits(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
   const uint32_t exponent = half >> 10 & 0x1f;
   const uint32_t fraction = half & 0x3ff;
   if (exponent == 0) {
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
+    return BitCast<float>(BitCast<uint32_t>(magnitude) | sign);
   }
   const uint32_t wide = exponent == 31 ? 0xff : exponent + 112;
-  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+  return BitCast<float>(sign | wide << 23 | fraction << 13);
 }
 
 }  // namespace lattice

@@ -1,8 +1,8 @@
 #include "native/model/onnx_reader.h"
 
-#include <bit>
 #include <cstring>
 
+#include "native/base/bit_cast.h"
 #include "native/model/onnx_fields.h"
 
 namespace lattice {
@@ -41,7 +41,7 @@ class ModelReader {
 bool ModelReader::ReadAttribute(ByteView bytes, OnnxAttribute& attribute) {
   attribute.message = Message(bytes);
   return ForEach(bytes, [&](const WireField& field) {
-    const float real = std::bit_cast<float>(static_cast<uint32_t>(field.value));
+    const float real = BitCast<float>(static_cast<uint32_t>(field.value));
     if (field.number == onnx::kAttributeName) attribute.name = TextOf(field.bytes);
     if (field.number == onnx::kAttributeInteger)
       attribute.integer = static_cast<int64_t>(field.value);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { PACKAGE_ROOT } from '../base/package.js';
+import { isPrebuilt, PACKAGE_ROOT } from '../base/package.js';
 import { isPathError, pathFault } from '../base/path-fault.js';
 import { splitList } from '../base/text-list.js';
 import { readRoots, settings, writeRoots } from './settings.js';
@@ -138,7 +138,8 @@ function readApiKey(path: string): string {
 
 /**
  * Flags take precedence over the environment, the environment over the config file (JSON, keys as in `settings`).
- * Relative paths are resolved against the package's folder for defaults, else against the working directory.
+ * Relative paths are resolved against the working directory; the defaults against the package's folder, in the package
+ * of a release only that of the demo pictures.
  * Throws a `ConfigError` that names every invalid setting.
  */
 export function loadConfig(
@@ -159,7 +160,7 @@ export function loadConfig(
     throw new ConfigError(`Invalid settings:\n${lines.join('\n')}`);
   }
   const absolute = (key: keyof Settings, path: string) =>
-    resolve(key in given ? process.cwd() : PACKAGE_ROOT, path);
+    key in given ? resolve(path) : resolve(defaultsFolder(key), path);
   const values = parsed.data;
   const dataDir = absolute('dataDir', values.dataDir);
   return {
@@ -176,6 +177,16 @@ export function loadConfig(
     webhookAllow: list(values.webhookAllow),
     corsOrigins: list(values.corsOrigins),
   };
+}
+
+/** The folder of a release's package is replaced by the next `npm install`, with all that lies in it. */
+function defaultsFolder(key: keyof Settings): string {
+  return isPrebuilt() && key !== 'imageRoots' ? process.cwd() : PACKAGE_ROOT;
+}
+
+/** Where models are looked for when no setting says otherwise. It need not exist: `lattice model add` makes it. */
+export function defaultModelsDir(): string {
+  return resolve(defaultsFolder('modelsDir'), schema.shape.modelsDir.parse(undefined));
 }
 
 /** Only a config file can contain an unknown key. */

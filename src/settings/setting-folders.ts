@@ -2,9 +2,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { ConfigError } from './config.js';
+import { ConfigError, defaultModelsDir } from './config.js';
 import { makeFolder } from '../base/make-folder.js';
-import { pathFault } from '../base/path-fault.js';
+import { isPathError, pathFault } from '../base/path-fault.js';
 
 /** All that lies in it is this process's own, so a folder that cannot be written is a wrong setting. */
 export function makeDataFolder(dataDir: string): void {
@@ -21,14 +21,16 @@ export function makeDataFolder(dataDir: string): void {
   }
 }
 
-/** Why the models folder cannot be read; null where it can. */
+/** Why the models folder cannot be read; null where it can, and where the default one is not there yet. */
 export async function modelsFolderFault(modelsDir: string): Promise<Error | null> {
   try {
     await readdir(modelsDir);
     await access(modelsDir, constants.X_OK);
     return null;
   } catch (error) {
-    return error as Error;
+    const isUnused =
+      isPathError(error) && error.code === 'ENOENT' && modelsDir === defaultModelsDir();
+    return isUnused ? null : (error as Error);
   }
 }
 

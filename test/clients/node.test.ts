@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packageManifest } from '../../src/base/package.js';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { FaultProxy, losesAnswer } from '../support/fault-proxy.js';
 import { jsonLines } from '../support/json-lines.js';
@@ -24,7 +25,8 @@ const TSCONFIG = {
 const WEB_SOCKET = pathToFileURL(join(PROJECT_ROOT, 'node_modules/ws/wrapper.mjs')).href;
 
 let project: string;
-const installed = () => join(project, 'node_modules/lattice-client');
+const NAME = packageManifest().release.client;
+const installed = () => join(project, 'node_modules', NAME);
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'lattice-project-'));
@@ -35,7 +37,7 @@ beforeAll(async () => {
   writeFileSync(join(project, 'package.json'), '{"type": "module", "private": true}');
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(TSCONFIG));
   const script = readFileSync(join(PROJECT_ROOT, 'test/clients/live.ts'), 'utf8');
-  const fromPackage = script.replace('../../src/client/lattice-client.js', 'lattice-client');
+  const fromPackage = script.replace('../../src/client/lattice-client.js', NAME);
   writeFileSync(join(project, 'live.ts'), fromPackage);
   await npm('install', '--offline', '--no-audit', '--no-fund', join(project, tarball!));
 }, 120_000);
@@ -47,7 +49,7 @@ afterAll(() => {
 test('the package brings all that it needs, and nothing of the service', () => {
   expect(
     readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.')),
-  ).toEqual(['lattice-client']);
+  ).toEqual([NAME]);
   expect(readdirSync(join(installed(), 'node_modules'))).toEqual(['ws']);
   const dist = join(installed(), 'dist');
   const imports = readdirSync(dist).flatMap((file) =>

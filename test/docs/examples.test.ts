@@ -47,6 +47,7 @@ const OTHER_PAGES: Record<string, string> = {
   'docs/cluster.md': 'needs a Ray cluster: npm run test:ray',
   'docs/configuration.md': 'has one settings file: test/config.test.ts reads such files',
   'docs/operate.md': 'stops services: test/cli/backup.test.ts',
+  'docs/package.md': 'needs a package: test/deploy/package.test.ts installs one',
   'docs/gpu.md': 'needs a GPU: npm run test:gpu',
   'edge/README.md': 'needs JupyterLab: test/edge runs the notebooks',
   'models/README.md': 'installs the quantisation tools: test/cli/model-quantize.test.ts',
@@ -56,6 +57,7 @@ const OTHER_PAGES: Record<string, string> = {
 /** Examples of `PAGES` that are not run here, by their page and a part of their text. */
 const NOT_RUN: [page: string, part: string, why: string][] = [
   ['README.md', 'apt-get install', 'needs root'],
+  ['README.md', 'npm install ./', 'needs a package: test/deploy/package.test.ts installs one'],
   ['docs/cli.md', 'model quantize', 'installs the quantisation tools: test/models/quantize'],
   ['docs/cli.md', 'lattice bench', 'measures for minutes: test/cli/bench'],
   ['docs/clients.md', 'openapi-typescript', 'needs other programs, and Go and Java for some'],
@@ -241,7 +243,7 @@ async function runModule(text: string): Promise<string> {
 function writeModule(text: string): string {
   const file = join(folder, 'example.ts');
   const client = join(PROJECT_ROOT, 'dist/client/lattice-client.js');
-  writeFileSync(file, text.replaceAll(`'lattice-client'`, `'${client}'`));
+  writeFileSync(file, text.replaceAll(`'lattice-detect-client'`, `'${client}'`));
   return file;
 }
 

@@ -94,7 +94,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
-function listeningUrl(
+/** Resolves with the address that a started service prints; ends the process that prints none in time. */
+export function listeningUrl(
   child: ChildProcess,
   exited: Promise<number | string>,
   timeoutMs: number,

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from .errors import PictureError
+from .extras import missing_package
 from .picture import Picture, read_picture
 
 try:
     from PIL import Image, ImageDraw, ImageFont, ImageOps
 except ImportError:
-    raise ImportError("Drawing needs Pillow: pip install 'lattice-client[images]'") from None
+    raise missing_package("Drawing needs Pillow", "images") from None
 
 # Okabe and Ito's palette: colour-blind readers can tell its colours apart.
 _COLOURS = {

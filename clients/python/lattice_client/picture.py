@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import PictureError
+from .extras import missing_package
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -129,7 +130,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise ImportError(
-            "Arrays are sent as PNG, which needs Pillow: pip install 'lattice-client[images]'"
-        ) from None
+        raise missing_package("Arrays are sent as PNG, which needs Pillow", "images") from None
     return Image

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from .extras import missing_package
 from .records import JobStatus
 
 Tell: TypeAlias = Callable[[JobStatus], object]
@@ -31,8 +32,8 @@ def _bar() -> Iterator[Tell]:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
     except ImportError:
-        raise ImportError(
-            "A progress bar needs rich: pip install 'lattice-client[rich]', or give a function as `progress`."
+        raise missing_package(
+            "A progress bar needs rich", "rich", ", or give a function as `progress`."
         ) from None
     columns = (
         TextColumn("{task.description}"),

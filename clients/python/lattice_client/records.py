@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import PictureError, ServiceError
+from .extras import missing_package
 from .picture import Picture
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def to_pandas(images: Iterable[ImageResult]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise ImportError("Tables need pandas: pip install 'lattice-client[pandas]'") from None
+        raise missing_package("Tables need pandas", "pandas") from None
     rows = [
         (
             image.image_path,
@@ -213,9 +214,7 @@ def to_supervision(image: ImageResult, classes: Sequence[str]) -> supervision.De
         import numpy
         import supervision
     except ImportError:
-        raise ImportError(
-            "supervision is not installed: pip install 'lattice-client[supervision]'"
-        ) from None
+        raise missing_package("supervision is not installed", "supervision") from None
     ids = {name: number for number, name in enumerate(classes)}
     names = [found.class_name for found in image.detections]
     unknown = next((name for name in names if name not in ids), None)

@@ -8,7 +8,7 @@ import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { ERRORS, LatticeError } from '../../api/errors.js';
 import { makeFolder } from '../../base/make-folder.js';
-import { PACKAGE_ROOT } from '../../base/package.js';
+import { isPrebuilt, PACKAGE_ROOT, repairCommand } from '../../base/package.js';
 import { pathFault } from '../../base/path-fault.js';
 import { chooseDevice, explainChoice } from '../../execution/here/compute-choice.js';
 import { ImageLister } from '../../files/listing/image-lister.js';
@@ -23,7 +23,7 @@ export async function examine(config: Config): Promise<Finding[]> {
   const { finding, built, gpus } = await checkAddon();
   return [
     checkNode(process.version.slice(1)),
-    ...checkBuildTools(built === null),
+    ...(isPrebuilt() ? [] : checkBuildTools(built === null)),
     finding,
     checkOpenVino(built),
     checkGpu(built),
@@ -123,8 +123,6 @@ function fail(name: string, detail: string, fix: string): Finding {
   return { name, state: 'fail', detail, fix };
 }
 
-const SETUP = 'npm run setup';
-
 /** `built` is null when the addon cannot be loaded; the finding then says why. */
 async function checkAddon() {
   try {
@@ -135,7 +133,7 @@ async function checkAddon() {
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     return {
-      finding: fail('addon', `cannot be loaded: ${reason}`, SETUP),
+      finding: fail('addon', `cannot be loaded: ${reason}`, repairCommand()),
       built: null,
       gpus: { gpus: [], missing: 'the addon cannot be loaded.' },
     };
@@ -148,7 +146,11 @@ function checkOpenVino(built: NativeBuildInfo | null): Finding {
   if (built === null && existsSync(file)) {
     return ok('OpenVINO', `${readFileSync(file, 'utf8').trim()} downloaded`);
   }
-  return fail('OpenVINO', built === null ? 'not found' : 'not built into the addon', SETUP);
+  return fail(
+    'OpenVINO',
+    built === null ? 'not found' : 'not built into the addon',
+    repairCommand(),
+  );
 }
 
 /** What `serve` would take. */
@@ -168,6 +170,10 @@ function checkGpu(built: NativeBuildInfo | null): Finding {
     '--format=csv,noheader',
   ]);
   if (driver === null) return ok('GPU', 'no NVIDIA driver found; the CPU is used');
+  if (isPrebuilt()) {
+    const fix = 'set the project up from its sources (docs/gpu.md), or LATTICE_DEVICE=cpu';
+    return warn('GPU', `${driver}, which this package does not use: its addon is for CPUs`, fix);
+  }
   const libraries = outputOf('sh', [
     '-c',
     'PATH=$PATH:/sbin ldconfig -p | grep -m1 -o "libnvinfer\\.so[.0-9]*"',
@@ -180,7 +186,7 @@ function checkGpu(built: NativeBuildInfo | null): Finding {
     );
   }
   if (!built?.cuda)
-    return warn('GPU', `${driver}, ${libraries}; the addon was built without it`, SETUP);
+    return warn('GPU', `${driver}, ${libraries}; the addon was built without it`, repairCommand());
   return ok('GPU', `${driver}, ${libraries}`);
 }
 

@@ -6,6 +6,8 @@ import { listText } from '../address/address.js';
 import { detectFields, type DetectChoice, type Source } from './detect-request.js';
 
 const ROUTE = '/v1/inference/detect';
+/** Of package.json: `release.client`. */
+const CLIENT = 'lattice-detect-client';
 
 interface Sample extends DetectChoice {
   source: Source;
@@ -52,7 +54,7 @@ export function asPython({ source, origin, needsKey, ...choice }: Sample): strin
   const image = isPath ? name : `Path(${name})`;
   const key = needsKey ? '  # the key: LATTICE_API_KEY in the environment' : '';
   return [
-    '# pip install ./clients/python',
+    `# pip install ${CLIENT}`,
     ...(isPath ? [] : ['from pathlib import Path']),
     'from lattice_client import Lattice',
     '',
@@ -71,9 +73,9 @@ export function asNode({ source, origin, needsKey, ...choice }: Sample): string 
     : `detectPicture(await readFile(${JSON.stringify(source.file.name)}), ${JSON.stringify(fields)})`;
   const key = needsKey ? ', apiKey: process.env.LATTICE_API_KEY' : '';
   return [
-    '// npm run pack:client, then npm install of that file',
+    `// npm install ${CLIENT}`,
     ...(isPath ? [] : ["import { readFile } from 'node:fs/promises';"]),
-    "import { LatticeClient } from 'lattice-client';",
+    `import { LatticeClient } from '${CLIENT}';`,
     '',
     `const lattice = new LatticeClient({ url: ${JSON.stringify(origin)}${key} });`,
     `const found = await lattice.${call};`,

@@ -1,0 +1,2 @@
+/** Types of pack.mjs, which says what each does. */
+export function packService(target: string): { glibc: string; glibcxx: string };
