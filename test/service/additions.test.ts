@@ -152,6 +152,9 @@ test('the models are listed with the default one ready', async () => {
     memory_bytes: expect.any(Number) as number,
     licence: 'Apache-2.0',
     bundled: false,
+    alias_of: null,
+    release: null,
+    quantized_from: null,
     confidence_threshold: 0.5,
     is_default: true,
   });
