@@ -12,6 +12,7 @@ import {
   type DetectOptions,
   type ModelDefaults,
 } from '../api/options.js';
+import type { ModelDescription } from '../api/model.js';
 import { regionsSchema } from '../api/option-schemas.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
@@ -66,11 +67,11 @@ export async function detectImages(
     logger(terminal, verbose),
   );
   try {
-    const { options, classes } = await detectOptions(detector, flags, config);
+    const { options, model } = await detectOptions(detector, flags, config);
     const { save } = flags;
     const drawCopy =
       save === undefined ? undefined : await drawInto(save, detector, config.maxPixels);
-    await show({ images, detector, options, drawCopy }, classes, flags, terminal);
+    await show({ images, detector, options, drawCopy }, model, flags, terminal);
   } finally {
     await detector.close();
   }
@@ -82,7 +83,7 @@ export async function detectImages(
  */
 async function show(
   run: Run,
-  classes: string[],
+  { classes, precision }: ModelDescription,
   flags: DetectFlags,
   terminal: Terminal,
 ): Promise<void> {
@@ -105,8 +106,8 @@ async function show(
     }
     return signal.aborted;
   });
-  const { device, precision } = detector.stats();
-  const engine = `${options.modelName} on ${device}, ${precision}`;
+  const { device } = detector.stats();
+  const engine = `${options.modelName} on ${device}, ${precision ?? ''}`;
   const forPrograms = flags.format !== undefined || flags.json === true;
   if (!forPrograms || terminal.progress !== undefined) {
     for (const line of totals.lines((performance.now() - startedAt) / 1000, engine)) {
@@ -131,7 +132,7 @@ async function detectOptions(
   detector: NativeWorker,
   flags: DetectFlags,
   config: Config,
-): Promise<{ options: DetectOptions; classes: string[] }> {
+): Promise<{ options: DetectOptions; model: ModelDescription }> {
   const modelName = flags.model === undefined ? defaultModelName(config) : withSuffix(flags.model);
   const model = await detector.prepare(modelName).catch((error: unknown) => {
     const { code, message } = toLatticeError(error);
@@ -151,7 +152,7 @@ async function detectOptions(
       ...parametersOf({ ...flags, confidence: flags.confidence ?? model.confidenceThreshold }),
       mergeClasses: flags.mergeClasses ?? flags.classes === undefined,
     },
-    classes: model.classes,
+    model,
   };
 }
 
