@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import type { Detection } from '../src/api/image.js';
 import { tilesText, type Tiles } from '../src/api/tiles.js';
+import { BOX_SIZES, sideOf } from '../src/models/box-sizes.js';
 import { meanAveragePrecision, type LabelledBox } from '../src/models/average-precision.js';
 import { detectionsFrom } from '../src/models/raw-detections.js';
 import type { Box } from '../src/api/box-overlap.js';
@@ -28,12 +29,6 @@ const GRIDS: Tiles[] = [
   'auto',
 ];
 const CONFIDENCE = 0.01;
-/** COCO's, in pixels of a square of the same area; its middle and large ones. */
-const SIZES: [string, number, number][] = [
-  ['below 32 px', 0, 32],
-  ['32 to 96 px', 32, 96],
-  ['from 96 px', 96, Infinity],
-];
 const MOSAIC = { columns: 3, rows: 3, width: 640, height: 480 };
 
 interface Photo {
@@ -132,9 +127,8 @@ function row(
   { boxes, imagesPerPhoto }: Awaited<ReturnType<typeof found>>,
 ): string {
   const labels = photos.map((photo) => photo.labels);
-  const side = ([left, top, right, bottom]: Box) => Math.sqrt((right - left) * (bottom - top));
-  const bySize = SIZES.map(([, least, most]) =>
-    meanAveragePrecision(boxes, labels, [0.5], (box) => side(box) >= least && side(box) < most),
+  const bySize = BOX_SIZES.map(([, least, most]) =>
+    meanAveragePrecision(boxes, labels, [0.5], (box) => sideOf(box) >= least && sideOf(box) < most),
   );
   const cars = meanAveragePrecision(
     boxes,
@@ -170,18 +164,15 @@ const asked = process.argv.slice(2);
 for (const [name, read] of Object.entries(readers)) {
   if (asked.length > 0 && !asked.some((each) => name.startsWith(each))) continue;
   const photos = await read();
-  const counts = SIZES.map(([what, least, most]) => {
+  const counts = BOX_SIZES.map(([what, least, most]) => {
     const sides = photos.flatMap(({ labels }) => labels.map(({ box }) => box));
-    const within = sides.filter(([left, top, right, bottom]) => {
-      const side = Math.sqrt((right - left) * (bottom - top));
-      return side >= least && side < most;
-    });
+    const within = sides.filter((box) => sideOf(box) >= least && sideOf(box) < most);
     return `${within.length} ${what}`;
   });
   console.log(`\n${name}: ${photos.length} pictures, vehicles: ${counts.join(', ')}\n`);
   const heads = ['Model', 'Tiles', 'Images', 'mAP50', 'mAP50-95', 'AP50 cars'];
-  console.log(`| ${[...heads, ...SIZES.map(([what]) => `AP50 ${what}`)].join(' | ')} |`);
-  console.log(`|${' --- |'.repeat(heads.length + SIZES.length)}`);
+  console.log(`| ${[...heads, ...BOX_SIZES.map(([what]) => `AP50 ${what}`)].join(' | ')} |`);
+  console.log(`|${' --- |'.repeat(heads.length + BOX_SIZES.length)}`);
   for (const [label, model] of models) {
     for (const tiles of GRIDS) {
       console.log(row(label, tiles, photos, await found(core, model, photos, tiles)));

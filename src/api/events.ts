@@ -4,6 +4,8 @@ interface EventRow {
   byDefault: boolean;
   /** It has a number of its own and is sent again to a connection that asks for earlier events. */
   stored: boolean;
+  /** The last one of a job. */
+  ends?: true;
 }
 
 const ROWS = {
@@ -13,14 +15,16 @@ const ROWS = {
   job_started: { byDefault: false, stored: true },
   /** Images have finished. It repeats the number of the event before it. */
   job_progress: { byDefault: false, stored: false },
-  job_completed: { byDefault: true, stored: true },
+  job_completed: { byDefault: true, stored: true, ends: true },
   /** It failed or was cancelled; `error` says why. */
-  job_failed: { byDefault: true, stored: true },
+  job_failed: { byDefault: true, stored: true, ends: true },
 } as const satisfies Record<string, EventRow>;
 
 export type JobEventName = keyof typeof ROWS;
 
 export const JOB_EVENTS: Readonly<Record<JobEventName, EventRow>> = ROWS;
+
+export const isEnd = (event: JobEventName): boolean => JOB_EVENTS[event].ends === true;
 
 export const JOB_EVENT_NAMES = Object.keys(ROWS) as JobEventName[];
 

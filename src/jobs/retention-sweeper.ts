@@ -3,7 +3,7 @@
  * where the store is too large.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JobEventName } from '../api/events.js';
+import { isEnd } from '../api/events.js';
 import type { Logger } from '../base/logger-port.js';
 import type { MadeRoom, Swept } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
@@ -13,7 +13,6 @@ const MIB = 1024 * 1024;
 /** Of the bound: room is made from the first on, until the second is reached. */
 const ROOM_FROM = 0.9;
 const ROOM_UNTIL = 0.8;
-const ENDS: ReadonlySet<JobEventName> = new Set(['job_completed', 'job_failed']);
 
 export const REMOVAL_REASONS = ['age', 'bound', 'request'] as const;
 export type RemovalReason = (typeof REMOVAL_REASONS)[number];
@@ -62,7 +61,7 @@ export class RetentionSweeper {
     this.#logger = logger;
     this.#working = this.#work();
     this.#unlisten = store.onCommitted((events) => {
-      if (events.some(({ event }) => ENDS.has(event))) this.#isStuck = false;
+      if (events.some(({ event }) => isEnd(event))) this.#isStuck = false;
       if (this.#isAbove(ROOM_FROM) && !this.#isStuck) this.hurry();
     });
   }

@@ -2,9 +2,8 @@
  * The copy of a model in 8 bits: `depot.int8.onnx` beside `depot.onnx`. It names the file that it was made from, and what
  * it loses of that one's mean average precision on labelled photos.
  */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { describeModel, readModel } from '../native/core.js';
+import { describeModel, digestModel } from '../native/core.js';
 
 /** How much of the original's mAP50-95 a copy may lose. */
 export const MOST_LOST = 0.005;
@@ -30,10 +29,7 @@ export async function findEightBitCopy(original: string): Promise<EightBitCopy |
   const path = eightBitPath(original);
   const copy = await describeModel(path).catch(() => null);
   if (copy === null) return null;
-  const digest = createHash('sha256')
-    .update(await readModel(original))
-    .digest('hex');
-  if (copy.metadata[SOURCE_KEY] !== digest) return null;
+  if (copy.metadata[SOURCE_KEY] !== (await digestModel(original))) return null;
   return { path, proof: proofOf(copy.metadata[PROOF_KEY]) };
 }
 

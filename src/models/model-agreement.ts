@@ -2,6 +2,7 @@
 import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
 import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/image.js';
+import { BOX_SIZES, sideOf } from './box-sizes.js';
 
 export interface PictureBoxes {
   picture: string;
@@ -46,12 +47,6 @@ export interface ModelAgreement {
   least: PictureAgreement[];
 }
 
-/** COCO's, in pixels of the side of a square of the same area. */
-const SIZES: readonly [name: string, least: number, most: number][] = [
-  ['below 32 px', 0, 32],
-  ['32 to 96 px', 32, 96],
-  ['from 96 px', 96, Infinity],
-];
 const MOST_SHOWN = 10;
 
 type Compared = ComparedBox<Detection>;
@@ -67,24 +62,27 @@ export function agreementOf(pictures: readonly PictureBoxes[], floor: number): M
     ),
   );
   const boxes = compared.flat();
-  const by = (key: (box: Detection) => string) => {
-    const groups = new Map<string, Compared[]>();
-    for (const each of boxes) {
-      const name = key(shownOf(each));
-      groups.set(name, [...(groups.get(name) ?? []), each]);
-    }
-    return groups;
-  };
-  const sizes = by(sizeOf);
+  const names = new Set(boxes.map((each) => shownOf(each).class));
   const agreements = pictures.map(({ picture }, at) => pictureOf(picture, compared[at] ?? []));
   return {
     pictures: pictures.length,
     share: shareOf(boxes),
     all: rowOf(null, boxes),
-    byClass: [...by((box) => box.class)]
-      .map(([name, each]) => rowOf(name, each))
-      .sort((a, b) => b.first + b.second - (a.first + a.second)),
-    bySize: SIZES.map(([name]) => rowOf(name, sizes.get(name) ?? [])),
+    byClass: [...names]
+      .map((name) =>
+        rowOf(
+          name,
+          boxes.filter((each) => shownOf(each).class === name),
+        ),
+      )
+      .sort((one, other) => other.first + other.second - (one.first + one.second)),
+    bySize: BOX_SIZES.map(([name, least, most]) => {
+      const isOfSize = (side: number) => side >= least && side < most;
+      return rowOf(
+        name,
+        boxes.filter((each) => isOfSize(sideOf(shownOf(each).box))),
+      );
+    }),
     least: agreements
       .filter(({ share }) => share < 1)
       .sort((a, b) => a.share - b.share)
@@ -129,9 +127,4 @@ function shownOf({ before, after }: Compared): Detection {
   const box = before ?? after;
   if (box === null) throw new Error('A compared box is in neither answer.');
   return box;
-}
-
-function sizeOf({ box: [left, top, right, bottom] }: Detection): string {
-  const side = Math.sqrt(Math.max(0, right - left) * Math.max(0, bottom - top));
-  return SIZES.find(([, least, most]) => side >= least && side < most)?.[0] ?? 'below 32 px';
 }

@@ -1,15 +1,13 @@
 /** Digests of the files that model names stand for: two machines with the same digest run the same model. */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { inTime } from '../base/in-time.js';
+import { digestModel } from '../native/core.js';
 import { shortDigest } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
+import { fingerprintOf } from './model-stamp.js';
 
 /** Files are looked at no more often; only one that has changed is read again. */
 const LOOK_EVERY_MS = 5_000;
 const FIRST_LOOK_WITHIN_MS = 20_000;
-const BYTES_PER_READ = 1024 * 1024;
 
 /** Starts no timer: it looks again when it is asked and its knowledge is old. */
 export class ModelDigests {
@@ -57,15 +55,10 @@ export class ModelDigests {
   }
 
   async #digestOf({ path }: ModelFile): Promise<string> {
-    const { size, mtimeMs, ino } = await stat(path);
-    const fingerprint = `${size}:${mtimeMs}:${ino}`;
+    const fingerprint = await fingerprintOf(path);
     const known = this.#known.get(path);
     if (known?.fingerprint === fingerprint) return known.digest;
-    const hash = createHash('sha256');
-    for await (const bytes of createReadStream(path, { highWaterMark: BYTES_PER_READ })) {
-      hash.update(bytes as Buffer);
-    }
-    const digest = shortDigest(hash.digest('hex'));
+    const digest = shortDigest(await digestModel(path));
     this.#known.set(path, { fingerprint, digest });
     return digest;
   }

@@ -84,7 +84,7 @@ export class ModelLoading {
       file,
       fingerprint,
       native,
-      version: versionOf(native, mayBeCopy),
+      version: loadedVersion(native, mayBeCopy),
       classes: new ClassFilter(native.names),
       lastUse: 0,
       inHand: 0,
@@ -126,7 +126,10 @@ export class ModelLoading {
 }
 
 /** A copy in 8 bits names the file that it was made from, which was checked before it was loaded. */
-function versionOf({ sha256, metadata, precision }: NativeModel, mayBeCopy: boolean): ModelVersion {
+function loadedVersion(
+  { sha256, metadata, precision }: NativeModel,
+  mayBeCopy: boolean,
+): ModelVersion {
   const source = mayBeCopy ? (metadata[SOURCE_KEY] ?? sha256) : sha256;
   return { digest: shortDigest(sha256), source: shortDigest(source), precision };
 }

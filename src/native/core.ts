@@ -1,4 +1,5 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
+import { createHash } from 'node:crypto';
 import { freshAge, type FileRead } from '../api/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
 import { STAGES, type ImageTiles, type Timings } from '../api/image.js';
@@ -77,6 +78,13 @@ export async function describeModel(path: string): Promise<NativeModelDescriptio
 /** A model file with the weights that lie beside it. Rejects as `describeModel`, naming the file that is missing. */
 export async function readModel(path: string): Promise<Buffer> {
   return loadAddon().readModel(path).catch(rethrow);
+}
+
+/** As `NativeModel.sha256` says it. Rejects as `readModel`. */
+export async function digestModel(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readModel(path))
+    .digest('hex');
 }
 
 type DecodeLimits = Pick<NativeCoreOptions, 'maxPixels' | 'maxSide'>;

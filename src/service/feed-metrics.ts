@@ -1,4 +1,5 @@
 /** Where the metrics get their figures. */
+import { isEnd } from '../api/events.js';
 import type { Cluster } from '../clusters/cluster.js';
 import { countByState, gpusOf } from '../execution/worker-stats.js';
 import { readinessFault } from '../http/routes/health.js';
@@ -63,7 +64,7 @@ export function countJobs(metrics: Metrics, jobs: Pick<JobService, 'onEvent'>): 
   const startedAt = new Map<string, number>();
   jobs.onEvent(({ event, jobId, timestamp }) => {
     if (event === 'job_started') startedAt.set(jobId, timestamp);
-    if (event !== 'job_completed' && event !== 'job_failed') return;
+    if (!isEnd(event)) return;
     const start = startedAt.get(jobId);
     startedAt.delete(jobId);
     const seconds = start === undefined ? null : Math.max(0, timestamp - start);

@@ -1,3 +1,4 @@
+import { isEnd } from '../api/events.js';
 import { readTraceparent } from '../base/trace-context.js';
 import type { Tracing } from '../base/tracing-port.js';
 import type { JobService } from '../jobs/job-service.js';
@@ -5,7 +6,7 @@ import type { JobService } from '../jobs/job-service.js';
 /** A span per job, from its submission to its end, in the trace of the request that submitted it. */
 export function traceEndedJobs(jobs: Pick<JobService, 'onEvent' | 'get'>, tracing: Tracing): void {
   jobs.onEvent(({ event, jobId, timestamp }) => {
-    if (event !== 'job_completed' && event !== 'job_failed') return;
+    if (!isEnd(event)) return;
     // A job that is gone by now has no span.
     jobs.get(jobId, null).then(
       ({ spec: { origin, options, jobType }, submittedAt, imageCount, failedImages, error }) => {

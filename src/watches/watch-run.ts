@@ -3,6 +3,7 @@
  * ledger alone decides; what is in memory here and in the scanning process may be lost at any time.
  */
 import { toLatticeError } from '../api/errors.js';
+import { isEnd } from '../api/events.js';
 import { inTime } from '../base/in-time.js';
 import type { Logger } from '../base/logger-port.js';
 import { placesOfForms } from '../files/image-paths.js';
@@ -128,7 +129,7 @@ export class WatchRun {
   }
 
   onEvent({ event, jobId, watch, keyId }: JobEvent): void {
-    if (event !== 'job_completed' && event !== 'job_failed') return;
+    if (!isEnd(event)) return;
     if (watch !== this.#watch.name || (keyId ?? '') !== this.#watch.owner) return;
     if (!this.#openJobs.delete(jobId)) this.#oldOpenJobs = Math.max(0, this.#oldOpenJobs - 1);
     this.#pump();

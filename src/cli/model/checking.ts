@@ -32,10 +32,7 @@ export async function checkModel(
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
-  const isFile = model.endsWith('.onnx') || model.includes(sep);
-  const path = isFile
-    ? await onnxFile(model)
-    : (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
+  const path = await modelPath(model, config);
   const examined = await withDescribedCopy(path, flags, (described) =>
     examineFile(described, flags, config, terminal),
   );
@@ -44,10 +41,18 @@ export async function checkModel(
     return;
   }
   for (const line of report(path, examined)) terminal.out(line);
-  const next = isFile
+  const next = isFile(model)
     ? addCall(model)
     : nextCalls(basename(withSuffix(model), '.pt'), examined, config);
   for (const line of next) terminal.out(line);
+}
+
+const isFile = (model: string): boolean => model.endsWith('.onnx') || model.includes(sep);
+
+/** Of an ONNX file, or of a model that `lattice model list` shows. */
+export async function modelPath(model: string, config: Config): Promise<string> {
+  if (isFile(model)) return onnxFile(model);
+  return (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
 }
 
 /** Reports its steps on standard error. Throws a `UsageError` that says what is wrong with the file. */

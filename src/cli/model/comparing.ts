@@ -1,5 +1,4 @@
 /** `lattice model compare`: two models on the same photos, before one takes the place of the other. */
-import { sep } from 'node:path';
 import {
   agreementOf,
   type AgreementRow,
@@ -10,12 +9,11 @@ import {
   runModel,
   type PrecisionRun,
 } from '../../models/model-examination.js';
-import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
-import { onnxFile } from './checking.js';
+import { modelPath } from './checking.js';
 import { labelledPictures, ownPictures } from './pictures.js';
 
 export interface CompareFlags {
@@ -58,12 +56,6 @@ export async function compareTwoModels(
     return;
   }
   for (const line of report([first, second], runs, agreement)) terminal.out(line);
-}
-
-/** Of an ONNX file, or of a model of the folder. */
-async function modelPath(model: string, config: Config): Promise<string> {
-  if (model.endsWith('.onnx') || model.includes(sep)) return onnxFile(model);
-  return (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
 }
 
 async function picturesOf(images: string, labels: string | undefined, model: string) {

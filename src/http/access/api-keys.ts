@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { LatticeError } from '../../api/errors.js';
 import { ConfigError } from '../../settings/config.js';
 import { pathFault } from '../../base/path-fault.js';
 import type { AppContext } from '../app-env.js';
@@ -104,4 +105,20 @@ export async function ownerOf(
   if (key === undefined || key === '') return null;
   const bindings = c.env as { incoming?: IncomingMessage } | undefined;
   return keys.owner(key, bindings?.incoming?.socket.remoteAddress);
+}
+
+/**
+ * For routes that take keys in their own way, as `other`: `keyId` of the request becomes its owner. Rejects with
+ * `unauthorized` and `detail` for a missing or unknown key.
+ */
+export async function admitOwner(
+  c: AppContext,
+  keys: ApiKeys | null,
+  other: string | undefined,
+  detail: string,
+): Promise<void> {
+  if (keys === null) return;
+  const keyId = await ownerOf(c, keys, other);
+  if (keyId === null) throw new LatticeError('unauthorized', detail);
+  c.set('keyId', keyId);
 }

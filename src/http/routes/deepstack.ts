@@ -5,7 +5,7 @@ import type { Detection, ImageResult } from '../../api/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../api/options.js';
 import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { ownerOf, presentedKey, type ApiKeys } from '../access/api-keys.js';
+import { admitOwner, presentedKey, type ApiKeys } from '../access/api-keys.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { detect } from './detect.js';
@@ -244,12 +244,8 @@ function createVisionHandler(deps: RouteParts): RouteHandler {
   };
 }
 
-async function checkKey(c: AppContext, keys: ApiKeys | null, ofForm?: string): Promise<void> {
-  if (keys === null) return;
-  const keyId = await ownerOf(c, keys, ofForm);
-  if (keyId === null) throw new LatticeError('unauthorized', 'The API key is missing or unknown.');
-  c.set('keyId', keyId);
-}
+const checkKey = (c: AppContext, keys: ApiKeys | null, ofForm?: string): Promise<void> =>
+  admitOwner(c, keys, ofForm, 'The API key is missing or unknown.');
 
 /** Some clients write numbers as their machine's language does. */
 function readConfidence(text = ''): number {

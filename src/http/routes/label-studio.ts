@@ -10,7 +10,7 @@ import {
 import { predictionOf } from '../../export/labelstudio.js';
 import { checkImagePath } from '../../files/image-paths.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { ownerOf } from '../access/api-keys.js';
+import { admitOwner } from '../access/api-keys.js';
 import type { AppContext } from '../app-env.js';
 import { replyJson } from '../answer/reply.js';
 import { readJson } from '../request/json-body.js';
@@ -164,14 +164,9 @@ async function configOf(
   throw validationFailed([{ detail, pointer }]);
 }
 
-async function checkKey(c: AppContext, { apiKeys }: RouteParts): Promise<void> {
-  if (apiKeys === null) return;
+function checkKey(c: AppContext, { apiKeys }: RouteParts): Promise<void> {
   const basic = /^Basic +([\w+/=]+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
   const [, password] = /^[^:]*:(.*)$/.exec(Buffer.from(basic, 'base64').toString()) ?? [];
-  const keyId = await ownerOf(c, apiKeys, password);
-  if (keyId === null) {
-    const detail = 'Enter an API key as the password of the backend in Label Studio.';
-    throw new LatticeError('unauthorized', detail);
-  }
-  c.set('keyId', keyId);
+  const detail = 'Enter an API key as the password of the backend in Label Studio.';
+  return admitOwner(c, apiKeys, password, detail);
 }

@@ -22,12 +22,12 @@ export function TimeFields({ watch }: { watch?: Watch }) {
       </label>
       <label class="field">
         <span>Seconds at rest before a file counts</span>
-        <Number name="settle" least={0.1} most={600} empty="1" value={settle} />
+        <NumberField name="settle" least={0.1} most={600} empty="1" value={settle} />
       </label>
       <div class="field-pair">
         <label class="field">
           <span>Most images per job</span>
-          <Number
+          <NumberField
             name="images"
             least={1}
             most={10_000}
@@ -37,14 +37,20 @@ export function TimeFields({ watch }: { watch?: Watch }) {
         </label>
         <label class="field">
           <span>Seconds that the first one waits for others</span>
-          <Number name="wait" least={0} most={3_600} empty="0" value={watch?.batch?.max_wait_s} />
+          <NumberField
+            name="wait"
+            least={0}
+            most={3_600}
+            empty="0"
+            value={watch?.batch?.max_wait_s}
+          />
         </label>
       </div>
     </div>
   );
 }
 
-interface NumberProps {
+interface NumberFieldProps {
   name: string;
   least: number;
   most: number;
@@ -53,7 +59,7 @@ interface NumberProps {
   value: number | null | undefined;
 }
 
-const Number = ({ name, least, most, empty, value }: NumberProps) => (
+const NumberField = ({ name, least, most, empty, value }: NumberFieldProps) => (
   <input
     name={name}
     type="number"

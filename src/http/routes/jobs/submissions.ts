@@ -6,11 +6,11 @@ import {
   RETRIED_IMAGES,
   type Idempotency,
   type Job,
+  type JobOrigin,
   type RetriedImages,
 } from '../../../jobs/job.js';
 import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import { traceparentOf } from '../../../base/trace-context.js';
-import type { JobOrigin } from '../../../jobs/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { readJsonText } from '../../request/json-body.js';
