@@ -7,6 +7,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ModelDigests } from '../../src/models/model-digests.js';
 import { ModelFolder } from '../../src/models/model-folder.js';
 import { eventual } from '../support/eventually.js';
+import { centreAndSize, layoutNetwork } from '../support/layout-models.js';
+import { onnxFile } from '../support/onnx-file.js';
 
 let modelsDir: string;
 beforeEach(() => {
@@ -55,4 +57,21 @@ it('a folder that is not there has none', async () => {
   rmSync(modelsDir, { recursive: true });
   expect((await open()).current()).toEqual({});
   modelsDir = mkdtempSync(join(tmpdir(), 'lattice-digests-'));
+});
+
+it('cover weights that lie beside a model, as digests of results do', async () => {
+  const at = (row: number, column: number) => (row < 4 ? centreAndSize(column, row) : 0.1);
+  const network = layoutNetwork({ names: ['car'], rows: 5, columns: 100, at });
+  const beside = { location: 'a.onnx.data', offset: 0 };
+  const tensors = network.tensors.map((tensor) =>
+    tensor.name === 'table' ? { ...tensor, beside } : tensor,
+  );
+  writeFileSync(join(modelsDir, 'a.onnx'), onnxFile({ ...network, tensors }));
+  const found = [];
+  for (const value of [1, 2]) {
+    writeFileSync(join(modelsDir, beside.location), Buffer.alloc(2_000, value));
+    found.push((await open()).current()['a.pt']);
+  }
+  expect(found[0]).toMatch(/^[\da-f]{16}$/);
+  expect(found[1]).not.toBe(found[0]);
 });
