@@ -6,7 +6,7 @@ const LAYERS = [
   ['native', 'files', 'export'],
   ['models'],
   ['execution'],
-  ['clusters', 'annotate'],
+  ['clusters', 'annotate', 'aliases'],
   ['jobs'],
   ['webhooks', 'watches'],
   ['http'],

@@ -41,7 +41,7 @@ export default async function modelSwap(): Promise<Measurement[]> {
       return loading;
     };
     await run(() => sleep(2_000));
-    const jobId = await submitMany(url, JOB_IMAGES, IMAGE);
+    const jobId = await submitMany(url, JOB_IMAGES, { image: IMAGE });
     const before = residentMb(pid);
     const swaps: [from: number, until: number][] = [];
     const all = await run(async () => {

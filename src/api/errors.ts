@@ -64,6 +64,9 @@ const ROWS = {
   // Watches.
   watch_not_found: { status: 404, title: 'Watch not found', of: 'request' },
   watch_exists: { status: 409, title: 'There is a watch of this name', of: 'request' },
+  // Aliases of models.
+  alias_not_found: { status: 404, title: 'Alias not found', of: 'request' },
+  no_other_model: { status: 409, title: 'The alias has no other model', of: 'request' },
   // Image and model.
   image_not_found: { status: 422, title: 'Image not found', of: 'image', ofNode: true },
   path_not_allowed: {

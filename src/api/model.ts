@@ -24,13 +24,18 @@ export const modelVersionSchema = z.object({
 });
 export type ModelVersion = z.infer<typeof modelVersionSchema>;
 
+/** With the model's own name: the name of a request may be an alias. */
+export const namedVersionSchema = modelVersionSchema.extend({ name: z.string() });
+export type NamedVersion = z.infer<typeof namedVersionSchema>;
+
 /** As results and descriptions name it; null where they say too little, as while nothing is loaded. */
-export function versionOf({ digest, precision, quantizedFrom }: NamedVersion): ModelVersion | null {
+export function versionOf({ name, digest, precision, quantizedFrom }: Told): NamedVersion | null {
   if (!digest || !precision) return null;
-  return { digest, precision, source: quantizedFrom ?? digest };
+  return { name, digest, precision, source: quantizedFrom ?? digest };
 }
 
-interface NamedVersion {
+interface Told {
+  name: string;
   digest: string | null | undefined;
   precision?: string | null | undefined;
   quantizedFrom?: string | null | undefined;
@@ -70,7 +75,8 @@ export const modelDescriptionSchema = z.object({
     description: "Of requests that name none: the model's own, else 0.5",
   }),
   aliasOf: z.string().nullable().meta({
-    description: 'The bundled model that the name stands for until a file of that name is there',
+    description:
+      'The model that the name stands for: of an alias its own, of a bundled model until a file of that name is there',
   }),
   release: z.string().nullable().meta({ description: 'Version that the model file states' }),
   bundled: z

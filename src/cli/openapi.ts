@@ -35,6 +35,8 @@ async function createDocument(): Promise<object> {
     watches: INERT,
     jobsHealth: () => Promise.resolve(null),
     detector: INERT,
+    aliases: INERT,
+    shadows: INERT,
     cluster: INERT,
     workers: () => [],
     modelDigests: () => ({}),

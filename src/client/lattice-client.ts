@@ -45,6 +45,7 @@ import type {
   WatchPatch,
   WebhookList,
 } from './records.js';
+import { AliasCalls } from './alias-calls.js';
 import { UploadCalls, type PhotoFile, type SendOptions } from './upload-calls.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
 
@@ -94,6 +95,8 @@ export class LatticeClient {
   readonly url: string;
   /** Photos that are sent for jobs, in steps; `submitFiles` takes them all. */
   readonly uploads: UploadCalls;
+  /** Names that stand for models. */
+  readonly aliases: AliasCalls;
   readonly #http: HttpCaller;
   readonly #deadlineMs: number | undefined;
 
@@ -102,6 +105,7 @@ export class LatticeClient {
     this.#http = new HttpCaller(access);
     this.url = this.#http.baseUrl;
     this.uploads = new UploadCalls(this.#http, deadlineMs ?? CALL_MS);
+    this.aliases = new AliasCalls(this.#http, deadlineMs ?? RELOAD_MS);
     this.#deadlineMs = deadlineMs;
   }
 

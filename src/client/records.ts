@@ -44,6 +44,12 @@ export type { JobChangesBody as JobChanges } from '../http/routes/jobs/changes.j
 export type { JobCountsBody as JobCounts } from '../http/routes/jobs/counts.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
+export type {
+  AgreementBody as Agreement,
+  AliasBody as Alias,
+  AliasListBody as AliasList,
+  AliasPutBody as AliasPut,
+} from '../http/routes/aliases.js';
 export type { SettingListBody as SettingList } from '../http/routes/settings.js';
 export type {
   ViewBody as View,

@@ -2,7 +2,7 @@
 import type { DetectOptions } from '../api/options.js';
 import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
-import type { ModelDescription, ModelVersion } from '../api/model.js';
+import type { ModelDescription, ModelVersion, NamedVersion } from '../api/model.js';
 import type { LatticeError } from '../api/errors.js';
 import type { DecodeImage } from '../files/readable-picture.js';
 
@@ -14,8 +14,10 @@ export interface DetectRequest {
   /** The encoded image itself, when it is not in a file. Not copied: it must not change any more. */
   image?: Buffer;
   options: DetectOptions;
+  /** Whose picture it is; reports name it to nobody else. Absent without authentication. */
+  keyId?: string;
   /** What the model's name stood for when the job began; without it, what it stands for now. */
-  model?: ModelVersion;
+  model?: NamedVersion;
   /** Whether the result says the digest of the file. */
   digest?: boolean;
   /** `sync` runs before all `async` work. */
@@ -34,8 +36,11 @@ export interface Detector {
   readonly workerId: string;
   /** Rejects with a `LatticeError`: image, model, deadline, overload or cancel codes; `model_changed` where `model` is gone. */
   detect(request: DetectRequest): Promise<ImageResult>;
-  /** Loads a model ahead of the first request; rejects with `unknown_model` (naming what there is) or `invalid_model`. */
-  prepare(modelName: string): Promise<ModelDescription>;
+  /**
+   * Loads a model ahead of the first request; rejects with `unknown_model` (naming what there is) or `invalid_model`. Of an
+   * alias, the model that answers: of those of a canary the one that `key` falls to.
+   */
+  prepare(modelName: string, key?: string): Promise<ModelDescription>;
   models(): Promise<ModelDescription[]>;
   /** Takes model files that have changed, also some that were refused; resolves when requests get them, or after a minute. */
   reloadModels(): Promise<void>;

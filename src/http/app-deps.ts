@@ -11,6 +11,8 @@ import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Watches } from '../watches/watches.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
+import type { ModelAliases } from '../aliases/model-aliases.js';
+import type { ShadowRuns } from '../aliases/shadow-runs.js';
 import type { ApiKeys } from './access/api-keys.js';
 import type { Logger } from '../base/logger-port.js';
 import type { Tracing } from '../base/tracing-port.js';
@@ -47,7 +49,10 @@ export interface AppDeps {
   watches: Pick<Watches, 'list' | 'get' | 'add' | 'change' | 'remove'>;
   /** Why jobs cannot be stored at the moment; null when they can. */
   jobsHealth(): Promise<LatticeError | null>;
+  /** Knows models by their aliases too. */
   detector: Detector;
+  aliases: ModelAliases;
+  shadows: Pick<ShadowRuns, 'agreement'>;
   cluster: ClusterStatusSource;
   /** The workers that run images at this moment. */
   workers: () => readonly WorkerReport[];

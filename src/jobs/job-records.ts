@@ -1,5 +1,5 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
-import type { ModelVersion } from '../api/model.js';
+import type { NamedVersion } from '../api/model.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { ReuseKeys } from './reuse-key.js';
 import type { Idempotency, Job, JobOrigin, JobSpec, RetriedImages } from './job.js';
@@ -78,7 +78,7 @@ export interface QueuedJob {
   submittedAt: number;
   imageCount: number;
   /** What the last of its images with a new version ran on; absent where none has run. */
-  model?: ModelVersion | null;
+  model?: NamedVersion | null;
 }
 
 /** An image without an outcome. */

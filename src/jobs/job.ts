@@ -2,7 +2,7 @@
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { JobLabels } from '../api/job-labels.js';
-import type { ModelVersion } from '../api/model.js';
+import type { NamedVersion } from '../api/model.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
 import type { FileRead } from '../api/file-read.js';
@@ -93,7 +93,7 @@ export interface Job {
   keptUntil: number | null;
 }
 
-export interface JobModelUse extends ModelVersion {
+export interface JobModelUse extends NamedVersion {
   images: number;
 }
 

@@ -15,6 +15,7 @@ import { openApiDocument } from '../http/openapi-document.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { createAddRoute, type AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
+import { aliasRoutes } from '../http/routes/aliases.js';
 import { annotatedRoutes } from '../http/routes/annotated.js';
 import { clusterRoutes } from '../http/routes/cluster.js';
 import { deepStackRoutes } from '../http/routes/deepstack.js';
@@ -67,6 +68,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   watchRoutes,
   viewRoutes,
   modelRoutes,
+  aliasRoutes,
   clusterRoutes,
   annotatedRoutes,
   imageRoutes,

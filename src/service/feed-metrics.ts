@@ -1,4 +1,5 @@
 /** Where the metrics get their figures. */
+import type { ShadowRuns } from '../aliases/shadow-runs.js';
 import { isEnd } from '../api/events.js';
 import type { Cluster } from '../clusters/cluster.js';
 import { countByState, gpusOf } from '../execution/worker-stats.js';
@@ -13,6 +14,7 @@ export interface MetricFeeds {
   cluster: Cluster;
   jobs: Jobs;
   watches: Pick<Watches, 'sights'>;
+  shadows: Pick<ShadowRuns, 'shares'>;
   /** True once the service has begun to stop. */
   draining: () => boolean;
   /** Of all drawn copies; null: not known yet. */
@@ -21,7 +23,7 @@ export interface MetricFeeds {
 
 export function feedMetrics(
   metrics: Metrics,
-  { cluster, jobs, watches, draining, drawnBytes }: MetricFeeds,
+  { cluster, jobs, watches, shadows, draining, drawnBytes }: MetricFeeds,
 ): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
@@ -52,6 +54,8 @@ export function feedMetrics(
           value,
         })),
       ),
+    shadowShares: () =>
+      shadows.shares().map(({ alias, share }) => ({ labels: { alias }, value: share })),
     statistics: () => detector.stats(),
     workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
     workerEvents: () => ({ ...detector.events }),

@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { countClasses } from '../api/class-counts.js';
+import type { ShadowOutcome } from '../aliases/shadow-runs.js';
 import type { HttpMetrics, HttpObservation } from '../http/app-deps.js';
 import { STAGES, type ImageResult } from '../api/image.js';
 import { sourceMetrics, type MetricSources } from './source-metrics.js';
@@ -87,6 +88,13 @@ export class Metrics implements HttpMetrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  /** Aliases are few. */
+  private readonly shadowImages = new Counter({
+    name: 'lattice_shadow_images_total',
+    help: 'Images of shadows by alias and outcome: compared, dropped (the service was busy), failed.',
+    labelNames: ['alias', 'outcome'],
+    registers: [this.registry],
+  });
   private readonly streamClients = new Gauge({
     name: 'lattice_ws_clients',
     help: 'Open connections of /v1/stream.',
@@ -156,6 +164,10 @@ export class Metrics implements HttpMetrics {
 
   countWebhookAttempt(outcome: string): void {
     this.webhookAttempts.inc({ outcome });
+  }
+
+  countShadow(alias: string, outcome: ShadowOutcome): void {
+    this.shadowImages.inc({ alias, outcome });
   }
 
   /** Call once, when the sources exist. */

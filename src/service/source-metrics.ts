@@ -66,6 +66,10 @@ const FIGURES = {
     name: 'lattice_watch_skipped',
     help: 'Files that watches do not take, by watch and reason: empty, no permission, or the ending of a format that is not read.',
   },
+  shadowShares: {
+    name: 'lattice_shadow_agreement',
+    help: 'Share of the boxes of the latest 50 pictures, 0 to 1, in which the shadow of an alias agrees with its model.',
+  },
   workers: { name: 'lattice_workers', help: 'Workers by state.', label: 'state' },
   workerEvents: {
     name: 'lattice_worker_events_total',

@@ -1,5 +1,8 @@
 /** Assembles the service from its parts and listens. */
 import { Annotator } from '../annotate/annotate.js';
+import { withAliases } from '../aliases/aliased-detector.js';
+import { ModelAliases } from '../aliases/model-aliases.js';
+import { ShadowRuns } from '../aliases/shadow-runs.js';
 import { LatticeError } from '../api/errors.js';
 import { connectionLimit, descriptorLimit } from '../base/descriptors.js';
 import { packageVersion } from '../base/package.js';
@@ -60,12 +63,24 @@ export async function startService(
     crashMarkerPath: crashMarkerPath(config.dataDir),
   });
   releases.add('cluster', () => cluster.close());
-  const { detector } = cluster;
-  const stats = detector.stats();
+  const { detector: executor } = cluster;
+  const stats = executor.stats();
   const metrics = new Metrics({ version, device: stats.device, precision: stats.precision });
-  detector.onImage = (outcome, result) => {
+  executor.onImage = (outcome, result) => {
     metrics.observeImage(outcome, result);
   };
+  const aliases = await ModelAliases.open(store, executor);
+  const shadows = new ShadowRuns({
+    detector: executor,
+    logger,
+    onPicture: (alias, outcome) => {
+      metrics.countShadow(alias, outcome);
+    },
+  });
+  releases.add('shadows', () => {
+    shadows.close();
+  });
+  const detector = withAliases(executor, aliases, shadows);
   const annotator = new Annotator({ detector, ...config });
   const times = new PictureTimes(config.imageRoots);
   const jobs = await openJobs(store, {
@@ -108,7 +123,14 @@ export async function startService(
   releases.addDrain('watches', () => watches.stop());
   const draining = () => stopping.aborted;
   const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
-  feedMetrics(metrics, { cluster, jobs, watches, draining, drawnBytes: () => copies.bytes() });
+  feedMetrics(metrics, {
+    cluster,
+    jobs,
+    watches,
+    shadows,
+    draining,
+    drawnBytes: () => copies.bytes(),
+  });
   logEndedJobs(jobs.service, logger);
   const tracing = await openTelemetry(version);
   if (tracing !== null) {
@@ -132,9 +154,11 @@ export async function startService(
     watches,
     jobsHealth: () => jobs.health(),
     detector,
+    aliases,
+    shadows,
     cluster: clusterStatus,
-    workers: () => detector.workers(),
-    modelDigests: () => detector.modelDigests(),
+    workers: () => executor.workers(),
+    modelDigests: () => executor.modelDigests(),
     leftOutWorkers: () => cluster.leftOut?.() ?? [],
     gate: cluster.gate,
     metrics,

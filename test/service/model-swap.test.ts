@@ -82,7 +82,9 @@ test(
     expect(samples.length).toBeGreaterThan(10);
     await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
     const { result, models } = await resultOf(service.url, jobId);
-    expect(models).toEqual([{ model_digest: began?.digest, precision: 'f32', images: IMAGES }]);
+    expect(models).toEqual([
+      { model: 'yolov8n.pt', model_digest: began?.digest, precision: 'f32', images: IMAGES },
+    ]);
     const classes = new Set(
       result.images.flatMap(({ detections }) => detections.map((found) => found.class)),
     );

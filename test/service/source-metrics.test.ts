@@ -25,6 +25,7 @@ test('gauges are read when asked for', async () => {
     webhooksWaiting: () => Promise.resolve(2),
     watchesWaiting: () => [{ labels: { watch: 'gate' }, value: 5 }],
     watchesSkipped: () => [],
+    shadowShares: () => [{ labels: { alias: 'production.pt' }, value: 0.25 }],
     statistics: () => ({
       ...new FakeDetector().stats(),
       queuedAsync: 12,
@@ -48,6 +49,7 @@ test('gauges are read when asked for', async () => {
   expect(await value('lattice_jobs{status="pending"}')).toBe(0);
   expect(await value('lattice_job_images')).toBe(4_400);
   expect(await value('lattice_watch_waiting{watch="gate"}')).toBe(5);
+  expect(await value('lattice_shadow_agreement{alias="production.pt"}')).toBe(0.25);
   expect(await value('lattice_oldest_job_seconds')).toBe(90.5);
   expect(await value('lattice_webhooks_waiting')).toBe(2);
   expect(await value('lattice_queue_images{class="async"}')).toBe(12);

@@ -1,11 +1,15 @@
 /** A composed app over a scripted detector, and short calls to it. */
 import { tmpdir } from 'node:os';
 import { afterAll } from 'vitest';
+import { ModelAliases, type AliasStore } from '../../src/aliases/model-aliases.js';
+import { ShadowRuns } from '../../src/aliases/shadow-runs.js';
+import { aliasNotFound } from '../../src/api/model-alias.js';
 import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
 import type { HttpObservation } from '../../src/http/app-deps.js';
 import { watchNotFound } from '../../src/jobs/watched.js';
+import { silent } from '../jobs/job-folder.js';
 import { HeldJobs } from './held-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';
 
@@ -31,6 +35,17 @@ export interface Answer {
 
 /** Of all apps of a test file that have no jobs of their own. */
 const sharedJobs = await HeldJobs.open();
+/** test/service makes some. */
+const notFound = (name: string) => Promise.reject(aliasNotFound(name));
+const NO_ALIASES: AliasStore = {
+  aliases: () => Promise.resolve([]),
+  aliasVersion: notFound,
+  putAlias: notFound,
+  aliasBefore: notFound,
+  rollBackAlias: notFound,
+  deleteAlias: notFound,
+};
+const aliases = await ModelAliases.open(NO_ALIASES, new ScriptedDetector());
 afterAll(() => sharedJobs[Symbol.asyncDispose]());
 
 export function compose(
@@ -59,6 +74,8 @@ export function compose(
     },
     jobsHealth: () => Promise.resolve(null),
     detector,
+    aliases,
+    shadows: new ShadowRuns({ detector, logger: silent, onPicture: ignore }),
     cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
     workers: () => [],
     modelDigests: () => ({}),

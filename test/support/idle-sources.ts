@@ -10,6 +10,7 @@ export const idleSources = (): MetricSources => ({
   webhooksWaiting: () => Promise.resolve(0),
   watchesWaiting: () => [],
   watchesSkipped: () => [],
+  shadowShares: () => [],
   statistics: () => new FakeDetector().stats(),
   storeBytes: () => ({ used: 0, file: 0 }),
   storeFull: () => false,

@@ -89,10 +89,10 @@ export async function load(
 export async function submitMany(
   url: string,
   images: number,
-  image = 'shapes.png',
+  { image = 'shapes.png', ...fields }: { image?: string; model_name?: string } = {},
 ): Promise<string> {
   const image_paths = Array.from({ length: images }, () => image);
-  const job = { job_type: 'batch_detect', image_paths, classes: ['*'] };
+  const job = { job_type: 'batch_detect', image_paths, classes: ['*'], ...fields };
   const { status, body } = await post(url, '/v1/jobs/submit', job);
   if (status !== 202) throw new Error(`The job was refused: ${status}.`);
   return body.job_id;

@@ -9,7 +9,7 @@ import { ERROR_CODES, LatticeError } from '../../api/errors.js';
 import { detectOptionsSchema } from '../../api/option-schemas.js';
 import { workerStatsSchema } from '../../api/statistics.js';
 import { processedImageSchema } from '../../api/image.js';
-import { modelDescriptionSchema, modelVersionSchema } from '../../api/model.js';
+import { modelDescriptionSchema, modelVersionSchema, namedVersionSchema } from '../../api/model.js';
 
 export const WORKER_PATH = '/internal/v1/workers';
 /** No text is longer: the most boxes, each in the most regions, fit into it. Models are sent one per frame. */
@@ -120,7 +120,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
     request: z.object({
       path: z.string(),
       options: detectOptionsSchema,
-      model: modelVersionSchema.exactOptional(),
+      model: namedVersionSchema.exactOptional(),
       kind: z.enum(['sync', 'async']),
       digest: z.boolean().exactOptional(),
       priority: z.number().exactOptional(),

@@ -4,7 +4,7 @@ import { BackOff } from '../../base/back-off.js';
 import { hasMoved, mayBeWritten, type FileRead } from '../../api/file-read.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
-import { versionOf, type ModelVersion } from '../../api/model.js';
+import { versionOf, type NamedVersion } from '../../api/model.js';
 import type { Detector } from '../../execution/detector.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { PictureTime } from '../../files/wall-time.js';
@@ -32,7 +32,7 @@ export interface ImageRun {
   settings: JobSettings;
   image: WaitingImage;
   /** Null: what the model's name stands for now. */
-  model: ModelVersion | null;
+  model: NamedVersion | null;
   /** Level of the job at this moment; 0 for a suspect. */
   priority: number;
   deadlineMs: number | undefined;
@@ -76,12 +76,12 @@ type Failed = Extract<ImageOutcome, { status: 'error' }>;
  * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `model_changed`: no worker has `model` any more, and it must still be run. `taken`: null where it is not known.
  */
 export type ImageEnd =
-  | (Ended & { kind: 'done'; outcome: ImageOutcome; model?: ModelVersion | null })
+  | (Ended & { kind: 'done'; outcome: ImageOutcome; model?: NamedVersion | null })
   | (Ended & { kind: 'poison' | 'no_means'; outcome: Failed })
   | (Ended & { kind: 'part'; outcome: Failed; file: FileRead | null })
   | { kind: 'left' }
   | { kind: 'late' }
-  | { kind: 'model_changed'; model: ModelVersion };
+  | { kind: 'model_changed'; model: NamedVersion };
 
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
@@ -101,7 +101,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       });
       const keys = runner.reuse?.keysOf(settings, image.path, resolved, result) ?? null;
       const { workerId, modelDigest } = result;
-      const model = versionOf({ ...result, digest: modelDigest });
+      const model = versionOf({ ...result, name: result.model, digest: modelDigest });
       return { kind: 'done', outcome, workerId, taken: await time, keys, model };
     } catch (thrown) {
       const error = toLatticeError(thrown);
@@ -169,6 +169,7 @@ function requestOf({ jobNumber, settings, image, model, priority, deadlineMs, si
     priority,
     signal,
     ...(model !== null && { model }),
+    ...(settings.keyId !== null && { keyId: settings.keyId }),
     ...(settings.reuse === 'content' && { digest: true }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };

@@ -10,7 +10,7 @@ import type { QueuedJob, WaitingImage } from '../job-records.js';
 import type { JobSettings } from '../job.js';
 import type { Reuse } from './reuse.js';
 import { WorkOrder } from './work-order.js';
-import { versionOf, type ModelVersion } from '../../api/model.js';
+import { versionOf, type NamedVersion } from '../../api/model.js';
 import { toLatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
 
@@ -36,7 +36,7 @@ export class JobRunner {
   readonly #window: FlightWindow;
   readonly #work = new OpenWork();
   /** Of jobs that an earlier process began and this one has not. */
-  readonly #begunBefore = new Map<number, ModelVersion>();
+  readonly #begunBefore = new Map<number, NamedVersion>();
   /** The digests that the detector keeps. */
   #kept = '';
   #quarantine = true;
@@ -229,9 +229,9 @@ export class JobRunner {
   }
 
   /** Null where no worker can tell: a model that cannot be used shows in the run. */
-  #modelOf({ model }: ActiveJob, { options }: JobSettings): Promise<ModelVersion | null> {
+  #modelOf({ model, jobId }: ActiveJob, { options }: JobSettings): Promise<NamedVersion | null> {
     return model.of(() =>
-      this.#parts.detector.prepare(options.modelName).then(versionOf, () => null),
+      this.#parts.detector.prepare(options.modelName, jobId).then(versionOf, () => null),
     );
   }
 

@@ -3,7 +3,7 @@
  * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
  * row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
  */
-import { versionOf, type ModelVersion } from '../../api/model.js';
+import { versionOf, type NamedVersion } from '../../api/model.js';
 import { RegionSums } from '../../api/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter, type ImageOutcome, type ImageTally } from '../job.js';
 import { countClasses } from '../../api/class-counts.js';
@@ -28,7 +28,7 @@ export class ImageFacts {
   readonly #jobNumber: number;
   readonly #boxes = new Map<string, number[]>();
   readonly #regions = new RegionSums();
-  readonly #models = new Map<string, ModelVersion & { images: number }>();
+  readonly #models = new Map<string, NamedVersion & { images: number }>();
 
   constructor(statements: Statements, jobNumber: number) {
     this.#statements = statements;
@@ -46,7 +46,10 @@ export class ImageFacts {
       this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
     }
     this.#regions.add(regionCounts);
-    if (image.status === 'ok') this.#countModel(versionOf({ ...image, digest: image.modelDigest }));
+    if (image.status === 'ok') {
+      const { model: name = '', modelDigest: digest } = image;
+      this.#countModel(versionOf({ ...image, name, digest }));
+    }
     this.#statements.run(
       `INSERT INTO image_facts (task, failed, boxes, weakest, classes, weakest_by_class, class_counts, region_counts,
          taken, taken_from, reuse_key, content_key)
@@ -86,11 +89,12 @@ export class ImageFacts {
         );
       });
     }
-    for (const { digest, source, precision, images } of this.#models.values()) {
+    for (const { name, digest, source, precision, images } of this.#models.values()) {
       this.#statements.run(
-        `INSERT INTO job_models (job, digest, source, precision, images) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO job_models (job, name, digest, source, precision, images) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET images = images + excluded.images`,
         this.#jobNumber,
+        name,
         digest,
         source,
         precision,
@@ -111,7 +115,7 @@ export class ImageFacts {
     }
   }
 
-  #countModel(version: ModelVersion | null): void {
+  #countModel(version: NamedVersion | null): void {
     if (version === null) return;
     const key = `${version.digest} ${version.precision}`;
     const images = (this.#models.get(key)?.images ?? 0) + 1;

@@ -126,7 +126,7 @@ export class JobReads {
       `SELECT json_group_array(json_object('number', number, 'jobId', job_id, 'priority', priority,
          'submittedAt', submitted_at, 'imageCount', image_count, 'model',
          -- A value that was sorted is a text again until json() reads it.
-         json((SELECT json_object('digest', digest, 'source', source, 'precision', precision) FROM job_models
+         json((SELECT json_object('name', coalesce(job_models.name, settings ->> '$.options.modelName'), 'digest', digest, 'source', source, 'precision', precision) FROM job_models
            WHERE job = number ORDER BY rowid DESC LIMIT 1)))) AS jobs
        FROM (SELECT * FROM jobs WHERE status IN ('pending', 'running') ORDER BY number)`,
     ) as { jobs: string };

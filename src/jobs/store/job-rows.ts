@@ -16,7 +16,7 @@ export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata,
   finished AS finishedImages, finished - succeeded AS failedImages, reused AS reusedImages,
   retry_of AS retryOf, watch, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error, name, tags, notes, keep_days AS keepDays,
-  (SELECT json_group_array(json_object('digest', digest, 'source', source, 'precision', precision, 'images', images))
+  (SELECT json_group_array(json_object('name', coalesce(job_models.name, settings ->> '$.options.modelName'), 'digest', digest, 'source', source, 'precision', precision, 'images', images))
    FROM job_models WHERE job = number) AS models,
   kept_at + keep_days * 86400 AS keptUntil, typed_paths AS typedPaths, typed_count AS typedCount`;
 

@@ -344,6 +344,21 @@ const MIGRATIONS = [
     UNIQUE (job, digest, precision)
   ) STRICT;
   `,
+  `
+  -- The model's own name, where that of the job is an alias; NULL in rows of earlier versions, which had none.
+  ALTER TABLE job_models ADD COLUMN name TEXT;
+  -- Names that stand for models; a row per version, as of views.
+  CREATE TABLE model_aliases (
+    name      TEXT NOT NULL,
+    version   INTEGER NOT NULL,
+    stored_at REAL NOT NULL,
+    -- JSON of an AliasContent; NULL: deleted.
+    content   TEXT,
+    -- The version that a rollback goes to; NULL: there is none.
+    before    INTEGER,
+    PRIMARY KEY (name, version)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -11,6 +11,7 @@ import {
   workerData,
   type MessagePort,
 } from 'node:worker_threads';
+import { AliasReads, AliasWrites } from './alias-rows.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import {
   CommitNotes,
@@ -80,6 +81,8 @@ export type JobCalls = Remote<JobReads> &
   Remote<LabelWrites> &
   Remote<ViewReads> &
   Remote<ViewWrites> &
+  Remote<AliasReads> &
+  Remote<AliasWrites> &
   Remote<UploadReads> &
   Remote<UploadWrites> &
   Remote<WatchReads> &
@@ -108,6 +111,7 @@ function bindCalls(
       new ImageReads(statements),
       new ReuseReads(statements),
       new ViewReads(statements),
+      new AliasReads(statements),
       new UploadReads(statements),
       new WatchReads(statements, watched),
       new WebhookReads(statements),
@@ -116,6 +120,7 @@ function bindCalls(
       new JobWrites(statements, transitions, time, watched),
       new LabelWrites(statements, time),
       new ViewWrites(statements),
+      new AliasWrites(statements),
       new UploadWrites(statements),
       new WatchWrites(statements, watched),
       new Retention(statements, time),

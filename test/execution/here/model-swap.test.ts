@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
-import { versionOf, type ModelVersion } from '../../../src/api/model.js';
+import { versionOf, type NamedVersion } from '../../../src/api/model.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 import type { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';
@@ -51,7 +51,7 @@ function put(stem: string, content: Buffer | string): void {
   renameSync(`${path}.part`, path);
 }
 
-async function classesOf(modelName: string, model?: ModelVersion): Promise<string[]> {
+async function classesOf(modelName: string, model?: NamedVersion): Promise<string[]> {
   const options = { modelName, ...DEFAULT_PARAMETERS, classes: null };
   const wanted = model === undefined ? {} : { model };
   const result = await worker.detect({ path: 'shapes.png', kind: 'async', options, ...wanted });
@@ -61,7 +61,7 @@ async function classesOf(modelName: string, model?: ModelVersion): Promise<strin
 const described = async (name = 'own.pt') =>
   (await worker.models()).find((model) => model.name === name);
 
-async function versionNow(): Promise<ModelVersion> {
+async function versionNow(): Promise<NamedVersion> {
   const model = await described();
   const version = model && versionOf(model);
   if (!version) throw new Error('The model is not loaded.');

@@ -95,6 +95,7 @@ test('is that of its begin after a restart too', async () => {
   await using after = await openTestJobs(folder, {}, second);
   expect(await ended(after.service, jobId)).toMatchObject({ status: 'completed' });
   const named = second.requests.map(({ model }) => model);
-  expect(named).toEqual(named.map(() => ({ digest: 'a', source: 'a', precision: 'f32' })));
+  const began = { name: 'yolov8n.pt', digest: 'a', source: 'a', precision: 'f32' };
+  expect(named).toEqual(named.map(() => began));
   expect(named.length).toBeGreaterThan(0);
 });

@@ -16,7 +16,7 @@ const INDEXES = [
 ];
 const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
-  ...['views', 'job_regions', 'clock_marks', 'job_models'],
+  ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases'],
 ];
 
 /** From the newest schema to number 7. */

@@ -15,6 +15,10 @@ export const failedImagesSchema = z
 /** What images ran on, by model file and precision. */
 const modelUse = snakeCase(
   z.object({
+    model: z.string().openapi({
+      description: "The model's own name, where that of the job is an alias",
+      example: 'yolov8n.pt',
+    }),
     modelDigest: z
       .string()
       .openapi({ description: 'As in the images', example: '3f1c0a5b9d2e7788' }),
@@ -28,7 +32,7 @@ export const modelUsesSchema = z.array(z.object(modelUse.shape).openapi('ModelUs
     'workers compute in different precisions, or where that file was gone after a restart',
 });
 export function viewModelUses({ models }: Pick<Job, 'models'>): z.infer<typeof modelUsesSchema> {
-  return models.map((use) => modelUse.view({ ...use, modelDigest: use.digest }));
+  return models.map((use) => modelUse.view({ ...use, model: use.name, modelDigest: use.digest }));
 }
 
 /** Where a job was cancelled. */

@@ -189,7 +189,9 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     total_count: 3,
     class_counts: { car: 3 },
     reused_images: 0,
-    models: [{ model_digest: '3f1c0a5b9d2e7788', precision: 'f32', images: 1 }],
+    models: [
+      { model: 'yolov8n.pt', model_digest: '3f1c0a5b9d2e7788', precision: 'f32', images: 1 },
+    ],
     retry_of: null,
     request_id: null,
     name: null,

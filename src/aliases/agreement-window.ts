@@ -1,0 +1,96 @@
+/** The latest pictures that a model and its shadow have both looked at, and what their boxes say. */
+import type { LatticeError } from '../api/errors.js';
+import type { ImageResult } from '../api/image.js';
+import type { StoredAlias } from '../api/model-alias.js';
+import type { DetectRequest } from '../execution/detector.js';
+import { agreementOf, type ModelAgreement, type PictureBoxes } from '../models/model-agreement.js';
+
+/** Pictures that a report is about. */
+const MOST_PICTURES = 1_000;
+/** Pictures that decide whether the shadow is flagged, and boxes that they must have. */
+const LATEST_PICTURES = 50;
+const LEAST_BOXES = 20;
+/** Below this share of boxes in agreement. */
+const LEAST_SHARE = 0.9;
+
+export interface ShadowAgreement extends ModelAgreement {
+  /** Pictures that the shadow did not look at since the service was busy, since the start. */
+  dropped: number;
+  /** Pictures on which the shadow has failed, since the start, and why it did last. */
+  failed: number;
+  lastError: LatticeError | null;
+  /** The latest pictures agree by less than they should. */
+  flagged: boolean;
+  /** Mean of the network, in milliseconds. */
+  modelMs: number;
+  shadowMs: number;
+}
+
+interface Compared extends PictureBoxes {
+  keyId: string | null;
+  modelMs: number;
+  shadowMs: number;
+}
+
+export class AgreementWindow {
+  readonly alias: Pick<StoredAlias, 'name' | 'model' | 'shadow'>;
+  dropped = 0;
+  #failed = 0;
+  #lastError: LatticeError | null = null;
+  #pictures: Compared[] = [];
+  /** Of the latest pictures; null while they have too few boxes. */
+  latestShare: number | null = null;
+
+  constructor({ name, model, shadow }: StoredAlias) {
+    this.alias = { name, model, shadow };
+  }
+
+  /** Whether the alias still stands for the same two models. */
+  isOf({ name, model, shadow }: StoredAlias): boolean {
+    const { alias } = this;
+    return name === alias.name && model === alias.model && shadow === alias.shadow;
+  }
+
+  get isFlagged(): boolean {
+    return this.latestShare !== null && this.latestShare < LEAST_SHARE;
+  }
+
+  add({ path, keyId }: DetectRequest, model: ImageResult, shadow: ImageResult): void {
+    this.#pictures.push({
+      picture: path,
+      keyId: keyId ?? null,
+      first: model.detections,
+      second: shadow.detections,
+      modelMs: model.timingsMs.inference,
+      shadowMs: shadow.timingsMs.inference,
+    });
+    if (this.#pictures.length > MOST_PICTURES) this.#pictures.shift();
+    const { all, share } = agreementOf(this.#pictures.slice(-LATEST_PICTURES), 0);
+    this.latestShare = all.first + all.second < LEAST_BOXES ? null : share;
+  }
+
+  fail(error: LatticeError): void {
+    this.#failed += 1;
+    this.#lastError = error;
+  }
+
+  /** Pictures of other API keys count, and are not named. */
+  report(keyId: string | null): ShadowAgreement {
+    const pictures = this.#pictures;
+    const own = pictures.filter((each) => each.keyId === keyId);
+    return {
+      ...agreementOf(pictures, 0),
+      least: agreementOf(own, 0).least,
+      dropped: this.dropped,
+      failed: this.#failed,
+      lastError: this.#lastError,
+      flagged: this.isFlagged,
+      modelMs: mean(pictures.map(({ modelMs }) => modelMs)),
+      shadowMs: mean(pictures.map(({ shadowMs }) => shadowMs)),
+    };
+  }
+}
+
+function mean(numbers: readonly number[]): number {
+  return numbers.length === 0 ? 0 : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+}

@@ -1,0 +1,307 @@
+/** `/v1/models/aliases`: names that stand for models, and how well a model on trial agrees with the one that answers. */
+import { z } from '@hono/zod-openapi';
+import {
+  aliasCanarySchema,
+  aliasContentSchema,
+  aliasNotFound,
+  type StoredAlias,
+} from '../../api/model-alias.js';
+import type { ErrorCode } from '../../api/errors.js';
+import { snakeCase } from '../../api/snake-case.js';
+import { LatticeError } from '../../api/errors.js';
+import type { ShadowAgreement } from '../../aliases/agreement-window.js';
+import type { AgreementRow } from '../../models/model-agreement.js';
+import type { HideFolders } from '../answer/problem.js';
+import { replyJson, replyRaw } from '../answer/reply.js';
+import type { AppContext } from '../app-env.js';
+import { readJson } from '../request/json-body.js';
+import { readQuery, wholeNumber } from '../request/query.js';
+import { modelNameSchema } from '../request/request-fields.js';
+import { validate, validationFailed } from '../request/validation.js';
+import { json, type AddRoute } from '../route.js';
+import type { RouteParts } from '../route-parts.js';
+import { timestampSchema } from './jobs/job-fields.js';
+
+const LAST_VERSION = 999_999;
+
+const { model, canary, shadow } = aliasContentSchema.shape;
+const described = ({ description = '' }: { description?: string | undefined }) => ({ description });
+
+const aliasPutSchema = z
+  .strictObject({
+    model: modelNameSchema.openapi(described(model)),
+    canary: z
+      .strictObject({ model: modelNameSchema, share: aliasCanarySchema.shape.share })
+      .openapi('AliasCanaryPut')
+      .nullish()
+      .openapi(described(canary)),
+    shadow: modelNameSchema.nullish().openapi(described(shadow)),
+  })
+  .openapi('AliasPut', { example: { model: 'depot.pt', shadow: 'depot-v2.pt' } });
+
+const aliasSchema = z
+  .object({
+    name: z.string().openapi({ example: 'production.pt' }),
+    version: z.int().openapi({ description: 'From 1; each change raises it', example: 3 }),
+    stored_at: timestampSchema,
+    ...aliasContentSchema.shape,
+  })
+  .openapi('Alias');
+
+const aliasListSchema = z.object({ aliases: z.array(aliasSchema) }).openapi('AliasList');
+
+const count = (description: string) => z.int().openapi({ description });
+const agreementRow = snakeCase(
+  z.object({
+    first: count('Boxes of the model'),
+    second: count('Boxes of the shadow'),
+    matched: count('Boxes that both have in one place, whatever their class'),
+    flipped: count('Of the matched boxes, those of another class'),
+    gained: count('Boxes that only the shadow has'),
+    lost: count('Boxes that only the model has'),
+    scoreShift: z.number().nullable().openapi({
+      description: 'Mean confidence of the shadow less that of the model, of the matched boxes',
+    }),
+  }),
+);
+const rowSchema = z.object(agreementRow.shape).openapi('AgreementRow');
+const namedRowSchema = rowSchema
+  .extend({
+    of: z.string().openapi({ description: 'A class, or a range of sizes', example: 'car' }),
+  })
+  .openapi('NamedAgreementRow');
+
+const agreementSchema = z
+  .object({
+    alias: z.string(),
+    version: z.int(),
+    model: z.string(),
+    shadow: z.string(),
+    images: count('The latest pictures that both have looked at, at most 1,000, since the start'),
+    share: z.number().openapi({
+      description: 'Of the boxes of both, those in one place and of one class; 1 without a box',
+    }),
+    flagged: z.boolean().openapi({
+      description:
+        'Fewer than 90 % of the boxes of the latest 50 pictures agree; false while these have fewer than 20 boxes',
+    }),
+    all: rowSchema,
+    by_class: z.array(namedRowSchema),
+    by_size: z.array(namedRowSchema),
+    least: z
+      .array(
+        z
+          .object({
+            image_path: z.string(),
+            share: z.number(),
+            gained: z.int(),
+            lost: z.int(),
+            flipped: z.int(),
+          })
+          .openapi('LeastAgreeing'),
+      )
+      .openapi({ description: 'Your pictures that agree least, at most ten' }),
+    model_ms: z.number().openapi({ description: 'Mean time of the network' }),
+    shadow_ms: z.number(),
+    dropped: count('Pictures that the shadow did not look at, since the service was busy'),
+    failed: count('Pictures on which the shadow failed'),
+    last_error: z.string().nullable().openapi({ description: 'Why it failed last' }),
+  })
+  .openapi('Agreement');
+
+export type AliasPutBody = z.infer<typeof aliasPutSchema>;
+export type AliasBody = z.infer<typeof aliasSchema>;
+export type AliasListBody = z.infer<typeof aliasListSchema>;
+export type AgreementBody = z.infer<typeof agreementSchema>;
+
+const versionQuerySchema = z.strictObject({
+  version: wholeNumber('A version', 1, LAST_VERSION).optional().openapi({
+    description: 'Of the last 100, also after the alias was deleted. Default: the newest',
+  }),
+});
+
+const params = z.object({ name: modelNameSchema.openapi({ example: 'production.pt' }) });
+const ofAlias = { tags: ['Models'], request: { params } };
+const missing = ['alias_not_found'] as const satisfies ErrorCode[];
+const unusable = ['unknown_model', 'invalid_model', 'model_not_ready'] as const satisfies ErrorCode[]; // prettier-ignore
+
+export function aliasRoutes(
+  route: AddRoute,
+  { aliases, shadows, catalogue, config, hide }: RouteParts,
+): void {
+  const changed = (c: AppContext, alias: StoredAlias, status = 200) => {
+    catalogue.forget();
+    return replyJson(c, status, aliasOf(alias));
+  };
+  route(
+    {
+      method: 'get',
+      path: '/v1/models/aliases',
+      operationId: 'listAliases',
+      summary: 'Aliases of models',
+      description:
+        'Names that were given to models, by name. They may stand wherever model_name does.',
+      tags: ['Models'],
+      answers: { 200: json('All aliases', aliasListSchema) },
+    },
+    (c) => replyJson(c, 200, { aliases: aliases.list().map(aliasOf) }),
+  );
+  route(
+    {
+      method: 'get',
+      path: '/v1/models/aliases/{name}',
+      operationId: 'getAlias',
+      summary: 'An alias',
+      description: 'What it stands for, or stood for in an earlier version.',
+      tags: ['Models'],
+      request: { params, query: versionQuerySchema },
+      answers: { 200: json('The alias', aliasSchema) },
+      errors: [...missing, 'storage_unavailable'],
+    },
+    async (c) => {
+      const { version } = readQuery(versionQuerySchema, c.req.queries());
+      return replyJson(c, 200, aliasOf(await aliases.get(knownName(c), version)));
+    },
+  );
+  route(
+    {
+      method: 'put',
+      path: '/v1/models/aliases/{name}',
+      operationId: 'putAlias',
+      summary: 'Let a name stand for a model',
+      description:
+        'Makes the alias or replaces it whole. It loads the models that it names, and answers once it is on disk: requests ' +
+        'that begin from then on use it, and jobs that have begun stay on their model. The name may be that of a model, ' +
+        'which requests then reach no more; the default one, for example, so that requests that name none change too.',
+      tags: ['Models'],
+      request: {
+        params,
+        body: { required: true, content: { 'application/json': { schema: aliasPutSchema } } },
+      },
+      answers: { 200: json('The alias', aliasSchema), 201: json('The new alias', aliasSchema) },
+      errors: [...unusable, 'storage_unavailable'],
+    },
+    async (c) => {
+      const { data: name, error } = modelNameSchema.safeParse(c.req.param('name'));
+      if (name === undefined) {
+        throw validationFailed(error.issues.map(({ message: detail }) => ({ detail })));
+      }
+      const body = validate(aliasPutSchema, await readJson(c, config.maxBodyBytes));
+      const content = {
+        model: body.model,
+        canary: body.canary ?? null,
+        shadow: body.shadow ?? null,
+      };
+      const { alias, created } = await aliases.put(name, content);
+      return changed(c, alias, created ? 201 : 200);
+    },
+  );
+  route(
+    {
+      method: 'post',
+      path: '/v1/models/aliases/{name}/promote',
+      operationId: 'promoteAlias',
+      summary: 'Let the model on trial answer',
+      description: 'The canary, without one the shadow, becomes the model of the alias.',
+      ...ofAlias,
+      answers: { 200: json('The alias', aliasSchema) },
+      errors: [...missing, 'no_other_model', ...unusable, 'storage_unavailable'],
+    },
+    async (c) => changed(c, await aliases.promote(knownName(c))),
+  );
+  route(
+    {
+      method: 'post',
+      path: '/v1/models/aliases/{name}/rollback',
+      operationId: 'rollBackAlias',
+      summary: 'Take the last change back',
+      description:
+        'The alias stands for what it stood for before its last change, as a new version; called again, for what it stood for ' +
+        'before that.',
+      ...ofAlias,
+      answers: { 200: json('The alias', aliasSchema) },
+      errors: [...missing, 'no_other_model', ...unusable, 'storage_unavailable'],
+    },
+    async (c) => changed(c, await aliases.rollBack(knownName(c))),
+  );
+  route(
+    {
+      method: 'get',
+      path: '/v1/models/aliases/{name}/agreement',
+      operationId: 'getAgreement',
+      summary: 'How well the shadow agrees',
+      description:
+        'The boxes of the model and of its shadow on the same pictures. The service keeps the latest ones in memory: a new ' +
+        'model, a new shadow and a restart begin it anew.',
+      ...ofAlias,
+      answers: { 200: json('The agreement', agreementSchema) },
+      errors: [...missing, 'no_other_model'],
+    },
+    async (c) => {
+      const alias = await aliases.get(knownName(c));
+      if (alias.shadow === null) {
+        throw new LatticeError('no_other_model', `The alias '${alias.name}' has no shadow.`);
+      }
+      const agreement = shadows.agreement(alias, c.get('keyId'));
+      return replyJson(c, 200, viewAgreement(alias, alias.shadow, agreement, hide));
+    },
+  );
+  route(
+    {
+      method: 'delete',
+      path: '/v1/models/aliases/{name}',
+      operationId: 'deleteAlias',
+      summary: 'Delete an alias',
+      description:
+        'A model file of that name can be named again. Jobs that have begun stay on their model; later ones that name the ' +
+        'alias fail with `unknown_model`.',
+      ...ofAlias,
+      answers: { 204: { description: 'It is deleted' } },
+      errors: [...missing, 'storage_unavailable'],
+    },
+    async (c) => {
+      await aliases.remove(knownName(c));
+      catalogue.forget();
+      return replyRaw(c, 204, null, {});
+    },
+  );
+}
+
+/** Names that no alias can have are not looked up. */
+function knownName(c: AppContext): string {
+  const name = c.req.param('name') ?? '';
+  const { data } = modelNameSchema.safeParse(name);
+  if (data === undefined) throw aliasNotFound(name);
+  return data;
+}
+
+function aliasOf({ name, version, storedAt, model, canary, shadow }: StoredAlias): AliasBody {
+  return { name, version, stored_at: storedAt, model, canary, shadow };
+}
+
+function viewAgreement(
+  { name, version, model }: StoredAlias,
+  shadow: string,
+  { pictures, share, flagged, all, byClass, bySize, least, ...rest }: ShadowAgreement,
+  hide: HideFolders,
+): AgreementBody {
+  const named = (row: AgreementRow) => ({ ...agreementRow.view(row), of: row.of ?? '' });
+  return {
+    alias: name,
+    version,
+    model,
+    shadow,
+    images: pictures,
+    share,
+    flagged,
+    all: agreementRow.view(all),
+    by_class: byClass.map(named),
+    by_size: bySize.map(named),
+    least: least.map(({ picture, ...each }) => ({ ...each, image_path: picture })),
+    model_ms: rest.modelMs,
+    shadow_ms: rest.shadowMs,
+    dropped: rest.dropped,
+    failed: rest.failed,
+    last_error: rest.lastError === null ? null : hide(rest.lastError.message),
+  };
+}

@@ -1,0 +1,196 @@
+/** A running service whose requests name aliases: canary, shadow, promotion, and what a job and a restart keep. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Agreement, Alias, ModelList } from '../../src/client/records.js';
+import { eventual, eventually } from '../support/eventually.js';
+import { submitMany } from '../support/model-swaps.js';
+import { OWN_CLASSES, ownModel } from '../support/own-model.js';
+import { call, detect, resultOf, statusOf, submit } from '../support/service-client.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
+
+const OTHER_CLASSES = ['auto', 'moto', 'coach', 'truck'];
+
+let scratch: string;
+let service: ServiceProcess;
+
+const start = () =>
+  startService({
+    dataDir: join(scratch, 'data'),
+    env: {
+      LATTICE_MODELS_DIR: join(scratch, 'models'),
+      LATTICE_PRECISION: 'f32',
+      LATTICE_LOG_LEVEL: 'info',
+    },
+  });
+
+beforeEach(async () => {
+  scratch = mkdtempSync(join(tmpdir(), 'lattice-aliases-'));
+  const folder = join(scratch, 'models');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'first.onnx'), ownModel(OWN_CLASSES));
+  writeFileSync(join(folder, 'same.onnx'), ownModel(OWN_CLASSES));
+  writeFileSync(join(folder, 'other.onnx'), ownModel(OTHER_CLASSES));
+  service = await start();
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const at = (path = '') => `/v1/models/aliases${path}`;
+const send = async (method: string, path: string, body?: object) => {
+  const json = { 'content-type': 'application/json' };
+  const init =
+    body === undefined ? { method } : { method, body: JSON.stringify(body), headers: json };
+  const answer = await call(service.url, at(path), init);
+  return { ...answer, alias: answer.body as unknown as Alias };
+};
+const put = (name: string, body: object) => send('PUT', `/${name}`, body);
+const agreement = async (name: string) =>
+  (await send('GET', `/${name}/agreement`)).body as unknown as Agreement;
+
+async function answerOf(modelName: string, path = 'shapes.png') {
+  const { status, body } = await detect(service.url, {
+    model_name: modelName,
+    image_path: path,
+    classes: ['*'],
+  });
+  expect(status).toBe(200);
+  return body as unknown as { model: string; detections: { class: string }[] };
+}
+
+test('an alias stands for its model, is promoted and taken back by one call each, and outlives a restart', async () => {
+  expect((await put('depot', { model: 'first' })).alias).toMatchObject({
+    name: 'depot.pt',
+    version: 1,
+    model: 'first.pt',
+    canary: null,
+    shadow: null,
+  });
+  expect(await answerOf('depot')).toMatchObject({ model: 'first.pt' });
+  expect((await put('depot', { model: 'first', shadow: 'other' })).status).toBe(200);
+  expect((await send('POST', '/depot/promote')).alias).toMatchObject({
+    version: 3,
+    model: 'other.pt',
+    shadow: null,
+  });
+  const promoted = await answerOf('depot');
+  expect(promoted.model).toBe('other.pt');
+  expect(promoted.detections.map((found) => found.class)).toContain('auto');
+  await service.kill('SIGKILL');
+  service = await start();
+  expect((await answerOf('depot')).model).toBe('other.pt');
+  expect((await send('POST', '/depot/rollback')).alias).toMatchObject({
+    version: 4,
+    model: 'first.pt',
+    shadow: 'other.pt',
+  });
+  expect((await send('POST', '/depot/rollback')).alias).toMatchObject({ version: 5, shadow: null });
+  expect((await send('POST', '/depot/rollback')).body.code).toBe('no_other_model');
+  expect((await send('POST', '/depot/promote')).body.code).toBe('no_other_model');
+  expect((await send('GET', '/depot?version=3')).alias.model).toBe('other.pt');
+  const { models } = (await call(service.url, '/v1/models')).body as unknown as ModelList;
+  expect(models.find(({ name }) => name === 'depot.pt')).toMatchObject({
+    alias_of: 'first.pt',
+    state: 'ready',
+  });
+  expect((await send('DELETE', '/depot')).status).toBe(204);
+  expect((await detect(service.url, { model_name: 'depot' })).body.code).toBe('unknown_model');
+  expect((await put('depot', { model: 'first' })).alias.version).toBe(7);
+});
+
+test('the default name may stand for another model, and for the file of its own name beside a shadow', async () => {
+  await put('yolov8n', { model: 'other' });
+  expect((await answerOf('yolov8n')).model).toBe('other.pt');
+  const { models } = (await call(service.url, '/v1/models')).body as unknown as ModelList;
+  expect(models[0]).toMatchObject({ name: 'yolov8n.pt', is_default: true, alias_of: 'other.pt' });
+  await put('yolov8n', { model: 'yolov8n', shadow: 'same' });
+  expect((await answerOf('yolov8n')).model).toBe('yolov8n.pt');
+});
+
+test('a model that is not there, an alias of an alias and a canary that lacks classes are refused', async () => {
+  await put('depot', { model: 'first' });
+  expect((await put('x', { model: 'absent' })).body.code).toBe('unknown_model');
+  expect((await put('x', { model: 'depot' })).body.code).toBe('unknown_model');
+  const lacking = await put('x', { model: 'first', canary: { model: 'other', share: 0.5 } });
+  expect(lacking.body).toMatchObject({
+    code: 'validation_failed',
+    errors: [{ pointer: '#/canary/model' }],
+  });
+  expect((await put('x', { model: 'first', canary: { model: 'same', share: 0 } })).status).toBe(
+    422,
+  );
+  expect((await put('a b', { model: 'first' })).status).toBe(422);
+  expect((await send('GET', '/x')).body.code).toBe('alias_not_found');
+  expect((await send('GET', '/depot/agreement')).body.code).toBe('no_other_model');
+});
+
+test('a canary answers its share of the pictures, each always by the same model, and whole jobs', async () => {
+  await put('depot', { model: 'first', canary: { model: 'same', share: 0.5 } });
+  const names = Array.from({ length: 24 }, (_, index) => `${'./'.repeat(index)}shapes.png`);
+  const models = new Map<string, string>();
+  for (const name of [...names, ...names]) {
+    const { model } = await answerOf('depot', name);
+    expect(models.get(name) ?? model).toBe(model);
+    models.set(name, model);
+  }
+  expect([...new Set(models.values())].sort()).toEqual(['first.pt', 'same.pt']);
+  const jobs = Array.from({ length: 12 }, () =>
+    submit(service.url, {
+      model_name: 'depot',
+      job_type: 'batch_detect',
+      image_paths: ['shapes.png', './shapes.png'],
+      classes: ['*'],
+    }),
+  );
+  const ran = new Set<string>();
+  for (const jobId of await Promise.all(jobs)) {
+    await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
+    const used = (await resultOf(service.url, jobId)).models as { model: string; images: number }[];
+    expect(used).toMatchObject([{ images: 2 }]);
+    ran.add(used[0]?.model ?? '');
+  }
+  expect([...ran].sort()).toEqual(['first.pt', 'same.pt']);
+});
+
+test('a job stays on the model that it began with when its alias is promoted, also over a restart', async () => {
+  await put('depot', { model: 'first', shadow: 'other' });
+  const jobId = await submitMany(service.url, 400, { model_name: 'depot' });
+  await eventual(async () => (await statusOf(service.url, jobId)).finished_images).toBeGreaterThan(
+    0,
+  );
+  await send('POST', '/depot/promote');
+  expect((await answerOf('depot')).model).toBe('other.pt');
+  await service.kill('SIGKILL');
+  service = await start();
+  await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
+  expect((await resultOf(service.url, jobId)).models).toMatchObject([
+    { model: 'first.pt', images: 400 },
+  ]);
+});
+
+test('a shadow of the same weights agrees in full; one that differs is flagged within 50 images', async () => {
+  await put('depot', { model: 'first', shadow: 'same' });
+  for (let image = 0; image < 10; image += 1) await answerOf('depot');
+  await eventually(async () => {
+    expect(await agreement('depot')).toMatchObject({ images: 10, share: 1, flagged: false });
+  });
+  expect(await agreement('depot')).toMatchObject({ least: [], all: { gained: 0, lost: 0 } });
+  await put('depot', { model: 'first', shadow: 'other' });
+  let images = 0;
+  await eventually(async () => {
+    await answerOf('depot');
+    images += 1;
+    expect((await agreement('depot')).flagged).toBe(true);
+  });
+  expect(images).toBeLessThanOrEqual(50);
+  const { all, least, shadow } = await agreement('depot');
+  expect({ shadow, flipped: all.flipped }).toEqual({ shadow: 'other.pt', flipped: all.matched });
+  expect(least[0]).toMatchObject({ image_path: 'shapes.png', share: 0 });
+  await eventual(() => service.stdout()).toContain('the boxes of a shadow differ');
+  const { text } = await call(service.url, '/metrics');
+  expect(text).toMatch(/^lattice_shadow_images_total\{alias="depot.pt",outcome="compared"\} \d+$/m);
+  expect(text).toMatch(/^lattice_shadow_agreement\{alias="depot.pt"\} 0$/m);
+});
