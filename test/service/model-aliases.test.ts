@@ -169,6 +169,9 @@ test('a job stays on the model that it began with when its alias is promoted, al
   expect((await resultOf(service.url, jobId)).models).toMatchObject([
     { model: 'first.pt', images: 400 },
   ]);
+  const { body } = await call(service.url, `/v1/jobs/${jobId}/result?format=coco`);
+  const { categories } = body as unknown as { categories: { name: string }[] };
+  expect(categories.map(({ name }) => name)).toEqual(OWN_CLASSES);
 });
 
 test('a shadow of the same weights agrees in full; one that differs is flagged within 50 images', async () => {

@@ -89,7 +89,8 @@ function readFormat({ format = [] }: Record<string, string[]>): ResultFormat {
 
 /** Rejects when the models cannot be listed: without them the numbers of classes would differ from export to export. */
 async function exportSource(job: Job, { jobs, detector, hide }: RouteParts): Promise<ExportSource> {
-  const { modelName } = job.spec.options;
+  // An alias stands for another model by now, perhaps.
+  const modelName = job.models.at(-1)?.name ?? job.spec.options.modelName;
   const model = (await detector.models()).find(({ name }) => name === modelName);
   return {
     jobId: job.jobId,
