@@ -2,7 +2,7 @@
 //
 //   lattice_gpu_bench MODEL CACHE SIZE...
 //
-// Reads lines "BATCH ROUNDS" and answers each with BatchTimes, of an engine for batches of the
+// Reads lines "BATCH ROUNDS" and answers each with BatchTimes, of engines for batches of the
 // sizes.
 //
 // On a failure it prints the reason to the error output and ends with 1.
@@ -50,10 +50,15 @@ Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
   if (!current.ok()) return current;
   const auto runtime = (*library)->CreateRuntime();
   if (!runtime.ok()) return runtime.status();
-  const auto engine = OpenTensorRtModel(**library, **runtime, *gpu, options, nullptr, &*model);
-  if (!engine.ok()) return engine.status();
-  const TensorRtSlotOptions wanted{.buckets = model->buckets};
-  const auto slot = TensorRtSlot::Create(**engine, *model, wanted);
+  std::vector<OpenedEngine> engines;
+  TensorRtSlotOptions wanted;
+  for (const int batch : model->buckets) {
+    auto engine = OpenTensorRtModel(**library, **runtime, *gpu, options, nullptr, batch, &*model);
+    if (!engine.ok()) return engine.status();
+    engines.push_back(*std::move(engine));
+    wanted.engines.push_back({batch, engines.back().engine.get()});
+  }
+  const auto slot = TensorRtSlot::Create(*model, wanted);
   if (!slot.ok()) return slot.status();
   SlotTimer timer(**slot);
   for (std::string line; std::getline(std::cin, line);) {
