@@ -11,11 +11,14 @@
 # themselves), answered questions of the benchmark are not asked again, and built engines stay in
 # LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, another GPU or another driver it starts from
 # the beginning. It needs no git: LATTICE_COMMIT may name the commit that is measured.
-# Engines are built for batches of 1, 8 and 32, unless LATTICE_GPU_BATCHES says otherwise: first the test pattern's, then
-# the others.
+# First comes what shows most in the first minutes: the engine of one model for batches of 1, its boxes beside those of f32
+# on the CPU, 1,000 replays with their times and the GPU memory that they take (none), the same under compute-sanitizer,
+# and the time that trtexec measures. Then engines are built for batches of 1, 8 and 32, unless LATTICE_GPU_BATCHES says
+# otherwise: the test pattern's, then the others.
 # Exit code: 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when steps are left.
 # OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed in
-# summary.txt.
+# summary.txt. LATTICE_GPU_CHECK_COPY names a folder that gets all of it after each step: a machine that is lent may be gone
+# before the end.
 set -u
 allow_missing=
 if [ "${1:-}" = --allow-missing ]; then
@@ -45,6 +48,10 @@ missing=()
 say() { echo "$*" | tee -a "$out/summary.txt"; }
 
 left() { echo $((budget - SECONDS)); }
+
+copy_results() {
+  [ -z "${LATTICE_GPU_CHECK_COPY:-}" ] || cp -ru "$out/." "$LATTICE_GPU_CHECK_COPY/"
+}
 
 # step NAME PERCENT COMMAND...: COMMAND gets at most that share of the time, so that one that hangs leaves time to the
 # others. COMMAND ends with 3 when a second start has to continue it.
@@ -87,6 +94,7 @@ step() {
       tail -n 20 "$out/$name.log" | tee -a "$out/summary.txt"
       ;;
   esac
+  copy_results
 }
 
 # cannot NAME REASON: the step cannot run on this machine, also not at a second start.
@@ -100,6 +108,7 @@ end() {
   [ "${#missing[@]}" -gt 0 ] && say "Cannot run here: ${missing[*]}. The reasons are above."
   [ "${#failed[@]}" -gt 0 ] && say "Failed: ${failed[*]}"
   say "Results: $out"
+  copy_results
   [ "${#failed[@]}" -gt 0 ] && exit 1
   [ "${#unfinished[@]}" -gt 0 ] && exit 3
   exit 0
@@ -160,7 +169,7 @@ if (jpeg !== null) lacks.push(`nvJPEG (${jpeg})`);
 if (built.jpeg === "libvips") lacks.push("libturbojpeg (apt-get install libturbojpeg0-dev)");
 console.log(lacks.length > 0 ? `This build lacks: ${lacks.join(", ")}.` : "Nothing is missing.");
 process.exitCode = lacks.length > 0 && process.env.ALLOW_MISSING !== "1" ? 1 : 0;'\'
-later='tests, sanitizer, parity, bench'
+later='first, tests, sanitizer, parity, bench'
 gtest=
 [ -e build/prebuilt ] && gtest=prebuilt # scripts/pack-gpu-check.sh built the tests
 for include in ${GTest_ROOT:+"$GTest_ROOT/include"} ${GTest_ROOT:-/usr/include /usr/local/include}; do
@@ -175,6 +184,36 @@ needed setup "build, gpu, $later"
 step gpu 12 env ALLOW_MISSING="$allow_missing" bash -c "$which_gpu"
 [ -e "$out/gpu.passed" ] && say "$(tail -n 1 "$out/gpu.log")"
 needed gpu "$later"
+
+# The model that parity and the benchmark take too.
+first=models/vehicles-v8n.onnx
+[ -e ../shared/testdata/models/yolov8n.onnx ] && first=../shared/testdata/models/yolov8n.onnx
+# replays ROUNDS COMMAND...: in each round the network is replayed 17 times, once of them with all that is around it.
+replays() {
+  local rounds=$1
+  shift
+  printf '%s <<<"1 %s"' "$* build/Release/lattice_gpu_bench $first $LATTICE_ENGINE_CACHE_DIR 1" "$rounds"
+}
+step first-engine 60 env LATTICE_GPU_BATCHES=1 LATTICE_MODELS_DIR="$(dirname $first)" \
+  node dist/cli/lattice.js engine build "$(basename $first .onnx)"
+if [ -e "$out/first-engine.passed" ] && [ -n "$gtest" ]; then
+  say "$(grep ' is ready ' "$out/first-engine.log" | tail -n 1)"
+  step first-replays 12 bash -c "$(replays 1000)"
+  [ -e "$out/first-replays.passed" ] && say "$(cat "$out/first-replays.log")"
+  if ! command -v trtexec >/dev/null; then
+    cannot first-trtexec "trtexec is not installed; networkMs of first-replays is the same measure"
+  else
+    step first-trtexec 12 bash -c "trtexec --useCudaGraph --noDataTransfers --useSpinWait --iterations=1000 \
+      --loadEngine=\"\$(ls -t $LATTICE_ENGINE_CACHE_DIR/$(basename $first .onnx)_*.engine | head -n 1)\""
+    [ -e "$out/first-trtexec.passed" ] && say "$(grep 'GPU Compute Time' "$out/first-trtexec.log")"
+  fi
+  if command -v compute-sanitizer >/dev/null; then
+    step first-memcheck 25 bash -c \
+      "$(replays 60 compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 1)"
+  else
+    cannot first-memcheck "compute-sanitizer is not installed"
+  fi
+fi
 if [ -n "$gtest" ]; then
   # Each test is a separate process with a time limit that is too short for a build.
   step engine 40 node dist/cli/lattice.js engine build tiny-v8

@@ -79,8 +79,10 @@ add_runtime() {
   cp ../shared/testdata/models/{yolov8n,kitti-3class-int8}.onnx "$place/shared/testdata/models/"
   cat >"$place/check.sh" <<END
 #!/usr/bin/env bash
-# Runs gpu-check.sh with these arguments; its results are in $place/results.tar.gz.
+# Runs gpu-check.sh with these arguments; its results are in $place/results.tar.gz, and each of them in the folder OUT, if
+# the environment names one, as soon as it is there.
 export PATH=$place/node/bin:$place/libraries/compute-sanitizer:\$PATH LATTICE_COMMIT=$commit
+export LATTICE_GPU_CHECK_COPY=\${OUT:-}
 export LD_LIBRARY_PATH=$place/tensorrt/lib:$place/libraries\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
 bash $tree/scripts/gpu-check.sh "\$@"
 code=\$?

@@ -39,6 +39,16 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
   };
 }
 
+/** With every batch size of the plan. */
+export async function loadWhole(
+  core: Pick<Core, 'loadModel' | 'addBatches'>,
+  file: string,
+): Promise<NativeModel> {
+  const model = await core.loadModel(file);
+  const missing = model.engines.filter(({ isLoaded }) => !isLoaded).map(({ batch }) => batch);
+  return missing.length === 0 ? model : core.addBatches(model.modelId, missing);
+}
+
 type Kind = NativeTask['kind'];
 
 /** A decoded image: noise that is the same each time. */

@@ -2,10 +2,11 @@
 //
 //   lattice_gpu_bench MODEL CACHE SIZE...
 //
-// Reads lines "BATCH ROUNDS" and answers each with BatchTimes, of an engine for batches of the
-// sizes.
+// Reads lines "BATCH ROUNDS" and answers each with BatchTimes of engines for batches of the sizes,
+// and the bytes of the GPU that the rounds took.
 //
 // On a failure it prints the reason to the error output and ends with 1.
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -21,12 +22,13 @@
 namespace lattice {
 namespace {
 
-void Print(const BatchTimes& times) {
+// `taken`: bytes of the GPU that the measured rounds took and did not give back.
+void Print(const BatchTimes& times, size_t taken) {
   std::cout << "{\"batch\":" << times.batch << ",\"networkMs\":" << times.network_ms
             << ",\"copyMs\":" << times.copy_ms << ",\"letterboxMs\":" << times.letterbox_ms
             << ",\"boxesMs\":" << times.boxes_ms << ",\"wholeMs\":" << times.whole_ms
-            << ",\"launchMs\":" << times.launch_ms << ",\"emptyMs\":" << times.empty_ms << "}"
-            << std::endl;
+            << ",\"launchMs\":" << times.launch_ms << ",\"emptyMs\":" << times.empty_ms
+            << ",\"takenBytes\":" << taken << "}" << std::endl;
 }
 
 // Of the first usable GPU, as LoadGpuEngine finds it.
@@ -50,19 +52,28 @@ Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
   if (!current.ok()) return current;
   const auto runtime = (*library)->CreateRuntime();
   if (!runtime.ok()) return runtime.status();
-  const auto engine = OpenTensorRtModel(**library, **runtime, *gpu, options, nullptr, &*model);
-  if (!engine.ok()) return engine.status();
-  const TensorRtSlotOptions wanted{.buckets = model->buckets};
-  const auto slot = TensorRtSlot::Create(**engine, *model, wanted);
+  std::vector<OpenedEngine> engines;
+  TensorRtSlotOptions wanted;
+  for (const int batch : model->buckets) {
+    auto engine = OpenTensorRtModel(**library, **runtime, *gpu, options, nullptr, batch, &*model);
+    if (!engine.ok()) return engine.status();
+    engines.push_back(*std::move(engine));
+    wanted.engines.push_back({batch, engines.back().engine.get()});
+  }
+  const auto slot = TensorRtSlot::Create(*model, wanted);
   if (!slot.ok()) return slot.status();
   SlotTimer timer(**slot);
   for (std::string line; std::getline(std::cin, line);) {
     int batch = 1;
     int rounds = 1;
     std::istringstream(line) >> batch >> rounds;
+    // What a size needs once is taken by its first round.
+    const auto first = timer.Time(batch, 1);
+    if (!first.ok()) return first.status();
+    const size_t free_before = FreeGpuBytes();
     const auto times = timer.Time(batch, rounds);
     if (!times.ok()) return times.status();
-    Print(*times);
+    Print(*times, free_before - std::min(free_before, FreeGpuBytes()));
   }
   return {};
 }

@@ -44,6 +44,7 @@ Napi::Function CoreWrap::Class(Napi::Env env) {
   return DefineClass(env, "Core",
                      {
                          InstanceMethod("loadModel", &CoreWrap::LoadModel),
+                         InstanceMethod("addBatches", &CoreWrap::AddBatches),
                          InstanceMethod("unloadModel", &CoreWrap::UnloadModel),
                          InstanceMethod("submit", &CoreWrap::Submit),
                          InstanceMethod("cancel", &CoreWrap::Cancel),
@@ -135,6 +136,21 @@ Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
     RenewExitHandler();
     settle(std::move(loaded));
   });
+  return deferred.Promise();
+}
+
+Napi::Value CoreWrap::AddBatches(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  std::vector<int> batches;
+  if (Closed(env) || !ParseBatches(info[1], batches)) return env.Undefined();
+  if (!info[0].IsNumber()) {
+    ThrowTypeError(env, "modelId must be a number");
+    return env.Undefined();
+  }
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  AddPending(env, 1);
+  core_->AddBatches(info[0].As<Napi::Number>().Uint32Value(), std::move(batches),
+                    Settling<LoadedModel>(mailbox_, deferred, ToModel));
   return deferred.Promise();
 }
 

@@ -32,6 +32,7 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
 
  private:
   Napi::Value LoadModel(const Napi::CallbackInfo& info);
+  Napi::Value AddBatches(const Napi::CallbackInfo& info);
   void UnloadModel(const Napi::CallbackInfo& info);
   void Submit(const Napi::CallbackInfo& info);
   Napi::Value Cancel(const Napi::CallbackInfo& info);

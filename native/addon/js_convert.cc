@@ -153,21 +153,21 @@ void ParseRectangles(const Napi::Value& value, Properties& options,
   }
 }
 
-void ParseBatches(const Napi::Value& value, Properties& options, std::vector<int>& batches) {
-  constexpr const char* kNeeded = "an ascending array of integers from 1 to 32";
+constexpr char kBatchesNeeded[] = "an ascending array of integers from 1 to 32";
+
+// False where it is none.
+bool ReadBatches(const Napi::Value& value, std::vector<int>& batches) {
   batches.clear();
-  if (!value.IsArray()) return options.Fail("gpuBatches", kNeeded);
+  if (!value.IsArray()) return false;
   const auto array = value.As<Napi::Array>();
   for (uint32_t i = 0; i < array.Length(); ++i) {
     const Napi::Value batch = array.Get(i);
     const double number = batch.IsNumber() ? batch.As<Napi::Number>().DoubleValue() : NAN;
     const int before = batches.empty() ? 0 : batches.back();
-    if (!(number > before && number <= kMostGpuBatch) || number != std::floor(number)) {
-      return options.Fail("gpuBatches", kNeeded);
-    }
+    if (!(number > before && number <= kMostGpuBatch) || number != std::floor(number)) return false;
     batches.push_back(static_cast<int>(number));
   }
-  if (batches.empty()) options.Fail("gpuBatches", kNeeded);
+  return !batches.empty();
 }
 
 void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>& ids) {
@@ -267,8 +267,9 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
     properties.Fail("device", "'auto', 'cpu' or 'cuda'");
   }
   if (!properties.Get("gpu").IsUndefined()) properties.Read("gpu", 0, 1023, options.gpu);
-  if (!properties.Get("gpuBatches").IsUndefined()) {
-    ParseBatches(properties.Get("gpuBatches"), properties, options.gpu_batches);
+  const Napi::Value batches = properties.Get("gpuBatches");
+  if (!batches.IsUndefined() && !ReadBatches(batches, options.gpu_batches)) {
+    properties.Fail("gpuBatches", kBatchesNeeded);
   }
   properties.Read("precision", options.precision);
   if (options.precision != "auto" && options.precision != "f32" && options.precision != "bf16") {
@@ -307,6 +308,11 @@ bool ParseTasks(const Napi::Value& value, const FindModel& find_model, const Hol
     if (!ParseTask(array.Get(i), find_model, hold_bytes, tasks[i])) return false;
   }
   return true;
+}
+
+bool ParseBatches(const Napi::Value& value, std::vector<int>& batches) {
+  return ReadBatches(value, batches) ||
+         FailArray(value.Env(), (std::string("batches must be ") + kBatchesNeeded).c_str());
 }
 
 bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids) {

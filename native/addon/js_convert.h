@@ -30,6 +30,7 @@ using FindModel = std::function<std::shared_ptr<Engine>(uint32_t)>;
 using HoldBytes = std::function<SentImage(const Napi::Uint8Array&)>;
 bool ParseTasks(const Napi::Value& value, const FindModel& find_model, const HoldBytes& hold_bytes,
                 std::vector<ImageTask>& tasks);
+bool ParseBatches(const Napi::Value& value, std::vector<int>& batches);
 bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids);
 
 }  // namespace lattice

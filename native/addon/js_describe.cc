@@ -33,6 +33,20 @@ const char* NameOf(HeadLayout layout) {
   return "rows";
 }
 
+Napi::Array ToEngines(Napi::Env env, const std::vector<BatchEngine>& engines) {
+  auto array = Napi::Array::New(env, engines.size());
+  for (uint32_t i = 0; i < engines.size(); ++i) {
+    const BatchEngine& engine = engines[i];
+    auto object = Napi::Object::New(env);
+    object.Set("batch", engine.batch);
+    object.Set("isLoaded", engine.is_loaded);
+    object.Set("file",
+               engine.file.empty() ? env.Null() : Napi::Value(Napi::String::New(env, engine.file)));
+    array.Set(i, object);
+  }
+  return array;
+}
+
 }  // namespace
 
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
@@ -59,9 +73,7 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("device", info.device);
   object.Set("precision", info.precision);
   object.Set("memoryBytes", static_cast<double>(info.memory_bytes));
-  object.Set("engineFile", info.engine_file.empty()
-                               ? env.Null()
-                               : Napi::Value(Napi::String::New(env, info.engine_file)));
+  object.Set("engines", ToEngines(env, info.engines));
   object.Set("stride", info.stride);
   object.Set("metadata", ToMetadata(env, info.metadata));
   return object;

@@ -3,6 +3,7 @@
 #define LATTICE_ENGINE_ENGINE_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -72,6 +73,10 @@ struct EngineItem {
   const DetectionOptions* options = nullptr;
 };
 
+// Receives the share (0 to 1) of a build, which takes minutes; returning false cancels the build.
+// Called while the loading thread waits, by one thread at a time, which may be another one.
+using OnEngineBuild = std::function<bool(double share)>;
+
 // Run and Detect must not overlap within the slots that they take; others are independent. An
 // image's boxes do not depend on class, slot and width, on its neighbours in the batch or on their
 // number. No method throws.
@@ -79,6 +84,10 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ModelInfo& info() const = 0;
+  // Loads the engines of more batch sizes of `info().engines`, all or none of them. Run goes on
+  // meanwhile; a batch waits no longer than it takes to exchange pointers. `max_batch` never falls.
+  // Not beside another call of it or of `info`. Codes of LoadGpuEngine.
+  virtual Status AddBatches(std::span<const int> batches, const OnEngineBuild& on_build);
   // Slot numbers of a class are 0 to slots(work_class) - 1.
   virtual int slots(WorkClass work_class) const = 0;
   // Neighbouring slots that a wide batch takes, the first at a multiple of their number. Run is
@@ -109,6 +118,11 @@ class Engine {
   // Boxes of one item of the slot's last Run, which succeeded.
   virtual Detections Detect(WorkClass work_class, int slot, size_t item) = 0;
 };
+
+inline Status Engine::AddBatches(std::span<const int> /*batches*/,
+                                 const OnEngineBuild& /*on_build*/) {
+  return {StatusCode::kInternalError, "This engine runs batches of one size."};
+}
 
 }  // namespace lattice
 

@@ -4,7 +4,6 @@
 #define LATTICE_ENGINE_GPU_ENGINE_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,7 +28,7 @@ struct GpuIdentity {
 struct GpuEngineOptions {
   int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
   std::string cache_folder;  // of built engines; "" builds the engine on each load
-  // Batch sizes that an engine is built for, ascending; a batch between two computes as the larger
+  // Batch sizes that there are engines for, ascending; a batch between two computes as the larger
   // one. An export whose network holds a fixed batch has that one (ModelInfo::without says so).
   std::vector<int> batches = {1, 2, 4, 8, 16, 32};
   int slots = 2;      // of each class: while one batch computes, the next one is queued
@@ -46,10 +45,6 @@ struct GpuEngineOptions {
     return static_cast<size_t>(slots) * static_cast<size_t>(most_sync + batches.back());
   }
 };
-
-// Receives the share (0 to 1) of a build, which takes minutes; returning false cancels the build.
-// Called while the loading thread waits, by one thread at a time, which may be another one.
-using OnEngineBuild = std::function<bool(double share)>;
 
 // The versions of this build, such as "CUDA 13.0, TensorRT 10"; "" without them.
 std::string GpuBuild();
@@ -68,7 +63,8 @@ Result<std::shared_ptr<const ImageDecoder>> OpenJpegEngines(int gpu);
 // on a machine without the library. Touches no GPU.
 Status FindJpegEngines();
 
-// Loads the model onto one GPU, from the cache or by building the engine. Codes of ReadModelFile,
+// Loads the model onto one GPU with the engine of its smallest batch size, from the cache or by
+// building it; Engine::AddBatches loads the others in the same way. Codes of ReadModelFile,
 // DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as UsableGpus and if there is
 // no usable GPU of that ordinal; kOverloaded if the GPU has too little free memory; kGpuLost if the
 // GPU faulted, now or before: then the process cannot use it any more and has to end.

@@ -12,6 +12,13 @@
 
 namespace lattice {
 
+// The engine of a GPU for batches of one size.
+struct BatchEngine {
+  int batch = 1;
+  bool is_loaded = false;
+  std::string file;  // in the folder of engines, there or not; "" where a loaded one is not kept
+};
+
 struct ModelInfo {
   std::string task;  // always "detect" once loaded
   std::vector<std::string> names;
@@ -28,8 +35,8 @@ struct ModelInfo {
   std::string precision;  // "f32", "bf16", ...
   // About what the loaded model takes of the memory of its device.
   size_t memory_bytes = 0;
-  std::string sha256;       // of what ReadModelFile gives, hex
-  std::string engine_file;  // of a GPU, in the folder of engines; "" where none is kept
+  std::string sha256;                // of what ReadModelFile gives, hex
+  std::vector<BatchEngine> engines;  // of a GPU, ascending
   std::map<std::string, std::string> metadata;
 };
 

@@ -139,10 +139,8 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
     gpu_options.batches = options_.gpu_batches;
     gpu_options.most_idle_bytes = options_.look_ahead_bytes;
     gpu_options.decoder = decoder_;
-    auto engine = LoadGpuEngine(files.path, gpu_options, [this](double share) {
-      build_share_ = share;
-      return !closing_;
-    });
+    auto engine =
+        LoadGpuEngine(files.path, gpu_options, [this](double share) { return GoesOn(share); });
     build_share_ = -1;
     return engine;
   }
@@ -172,6 +170,28 @@ Result<LoadedModel> Core::Load(const ModelFiles& files) {
   loaded.id = next_model_++;
   models_[loaded.id] = std::move(shared);
   return loaded;
+}
+
+bool Core::GoesOn(double share) {
+  build_share_ = share;
+  return !closing_;
+}
+
+void Core::AddBatches(uint32_t id, std::vector<int> batches, OnModel on_model) {
+  auto shared = std::make_shared<OnModel>(std::move(on_model));
+  const bool posted = loader_->Post(
+      [this, id, batches = std::move(batches), shared] { (*shared)(AddTo(id, batches)); });
+  if (!posted) (*shared)(Closed());
+}
+
+Result<LoadedModel> Core::AddTo(uint32_t id, std::span<const int> batches) {
+  const auto engine = FindModel(id);
+  if (engine == nullptr) return Status(StatusCode::kUnknownModel, "The model is not loaded.");
+  const Status added = engine->AddBatches(batches, [this](double share) { return GoesOn(share); });
+  build_share_ = -1;
+  if (added.code() == StatusCode::kGpuLost) scheduler_.LoseDevice(added);
+  if (!added.ok()) return added;
+  return LoadedModel{id, engine->info()};
 }
 
 void Core::UnloadModel(uint32_t id) {

@@ -78,6 +78,9 @@ class Core {
 
   // Models are loaded one at a time, on a thread of their own. kShuttingDown after Close.
   void LoadModel(ModelFiles files, OnModel on_model);
+  // As Engine::AddBatches, on the thread that loads models. kUnknownModel for an unknown id,
+  // kShuttingDown after Close.
+  void AddBatches(uint32_t id, std::vector<int> batches, OnModel on_model);
   // The engine is freed when its last task has ended, on the thread that loads models. Unknown ids
   // are ignored.
   void UnloadModel(uint32_t id);
@@ -110,6 +113,9 @@ class Core {
   void OpenDecoder();
   Result<LoadedModel> Load(const ModelFiles& files);
   Result<std::unique_ptr<Engine>> LoadEngine(const ModelFiles& files);
+  Result<LoadedModel> AddTo(uint32_t id, std::span<const int> batches);
+  // Notes the share; false where the build has to end.
+  bool GoesOn(double share);
 
   const CoreOptions options_;
   const bool on_gpu_;

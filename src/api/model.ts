@@ -48,7 +48,7 @@ export const modelDescriptionSchema = z.object({
   }),
   reason: z.string().nullable().meta({
     description:
-      'Why it is refused; of a ready model, why the file that has replaced its own cannot be used: the loaded one goes on answering',
+      'Why it is refused; of a ready model, why the file that has replaced its own cannot be used: the loaded one goes on answering; or why it runs small batches only on a GPU',
   }),
   classes: z.array(z.string()),
   device: z.string().nullable(),

@@ -48,7 +48,7 @@ export interface ComparedModel {
 }
 
 export interface EngineCheckOptions {
-  /** Has the model loaded. */
+  /** Has the model loaded, with the engine of one batch size. */
   core: Pick<Core, 'run'>;
   engineFolder: string;
   /** Of the CPU. */
@@ -56,23 +56,31 @@ export interface EngineCheckOptions {
 }
 
 /**
- * The share of boxes that agree, 0 to 1; null where neither side has any. Rejects with `invalid_model` below
+ * The share of boxes of the engine for the smallest batches that agree, 0 to 1; null where neither side has any. Rejects with `invalid_model` below
  * `LEAST_AGREEMENT`, and as `Core.loadModel` and `Core.run` of either device.
  */
 export async function checkEngine(
   model: ComparedModel,
   options: EngineCheckOptions,
 ): Promise<number | null> {
-  const { engineFile } = model.native;
-  const path = engineFile === null ? null : join(options.engineFolder, engineFile);
+  const file = model.native.engines[0]?.file ?? null;
+  const path = file === null ? null : join(options.engineFolder, file);
   const engine = path === null ? null : await digestOf(path);
   const kept = path === null ? null : await keptFor(engine, path);
   const agreement = kept ?? { engine: engine ?? '', ...(await measure(model, options)) };
   if (kept === null && path !== null && engine !== null) await keep(agreement, path);
-  const { share } = agreement;
-  if (share !== null && share < LEAST_AGREEMENT) throw tooFarOff(model, agreement);
-  return share;
+  if (isTooFarOff(agreement)) throw tooFarOff(model, agreement);
+  return agreement.share;
 }
+
+/** What came of the comparison of the engine in this file; null where there was none, and without an engine. */
+export async function keptAgreement(path: string): Promise<EngineAgreement | null> {
+  const engine = await digestOf(path);
+  return engine === null ? null : keptFor(engine, path);
+}
+
+export const isTooFarOff = ({ share }: Pick<EngineAgreement, 'share'>): boolean =>
+  share !== null && share < LEAST_AGREEMENT;
 
 async function measure({ file, native }: ComparedModel, { core, threads }: EngineCheckOptions) {
   const pictures = await readDemoPictures();
@@ -124,10 +132,11 @@ function tooFarOff(
   { file, native }: ComparedModel,
   { share, boxes }: EngineAgreement,
 ): LatticeError {
-  const { device, precision, engineFile } = native;
+  const { device, precision, engines } = native;
+  const { batch = 1, file: engineFile = null } = engines[0] ?? {};
   return new LatticeError(
     'invalid_model',
-    `The model '${file.name}' gives other boxes on ${device} in ${precision} than on the CPU in f32: of ${boxes} boxes of both ` +
+    `The model '${file.name}' gives other boxes on ${device} in ${precision} and batches of ${batch} than on the CPU in f32: of ${boxes} boxes of both ` +
       `on the demo pictures ${percent(share ?? 0)} agree, and ${percent(LEAST_AGREEMENT)} are needed. ` +
       'Run it on the CPU: LATTICE_DEVICE=cpu.' +
       (engineFile === null

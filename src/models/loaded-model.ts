@@ -25,8 +25,13 @@ export interface LoadedModel {
   /** Images that use it at this moment. */
   inHand: number;
   isUnloaded: boolean;
-  /** Of its boxes on a GPU, the share that agrees with f32 on the CPU; null on the CPU and where there was none to compare. */
+  /**
+   * Of its boxes on a GPU, the share that agrees with f32 on the CPU, at the batch size where fewest do; null on the CPU and
+   * where there was none to compare.
+   */
   agreement: number | null;
+  /** Why it runs smaller batches on a GPU than the settings name; null where it does not. */
+  batchLimit: string | null;
   /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
   distrust: LatticeError | null;
 }

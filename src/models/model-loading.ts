@@ -90,6 +90,7 @@ export class ModelLoading {
       inHand: 0,
       isUnloaded: false,
       agreement: null,
+      batchLimit: null,
       distrust: null,
     };
     try {

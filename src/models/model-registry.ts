@@ -358,7 +358,7 @@ export class ModelRegistry {
       bundled: file.bundled,
       isDefault: file.name === this.defaultName,
       state: fault === null ? unrefused : 'refused',
-      reason: fault?.message ?? (unused && reasonOf(unused)) ?? null,
+      reason: fault?.message ?? (unused && reasonOf(unused)) ?? model?.batchLimit ?? null,
       classes: names,
       device: native?.device ?? null,
       precision: native?.precision ?? null,

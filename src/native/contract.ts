@@ -66,7 +66,7 @@ export interface NativeCoreOptions {
   device: Device;
   /** The GPU to use, as CUDA counts in this process; 0 when left out. */
   gpu?: number;
-  /** Batch sizes that a GPU's engine is built for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
+  /** Batch sizes that a GPU has engines for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
   gpuBatches?: number[];
   precision: FloatPrecision;
   /** CPU threads for inference and for decoding, each. */
@@ -137,11 +137,19 @@ export interface NativeModel {
   precision: string;
   /** About what it takes of its device's memory, of each GPU's where there are several. */
   memoryBytes: number;
-  /** Of a GPU, in `engineCache`: null on the CPU, and where the engine is not kept. */
-  engineFile: string | null;
+  /** Of a GPU, by batch size, ascending; empty on the CPU. `loadModel` loads the first one, `addBatches` others. */
+  engines: NativeEngine[];
   stride: number;
   /** Free metadata of the export (licence, description, version ...), as text. */
   metadata: Record<string, string>;
+}
+
+/** The engine of a GPU for batches of one size; smaller batches are filled up to it. */
+export interface NativeEngine {
+  batch: number;
+  isLoaded: boolean;
+  /** In `engineCache`, there or not: null where the engine that is loaded is not kept. */
+  file: string | null;
 }
 
 /** What a model file says about itself. */
@@ -158,6 +166,11 @@ export interface NativeCore {
    * on a CPU that computes it at least 1.15 times as fast. Rejects with an Error carrying `code`.
    */
   loadModel(path: string, eightBitPath?: string): Promise<NativeModel>;
+  /**
+   * Loads engines for more batch sizes of a model, built where none is kept, all or none of them. Batches go on meanwhile,
+   * and are larger from then on. For a GPU. Resolves with the model as it is then, rejects as `loadModel`.
+   */
+  addBatches(modelId: number, batches: number[]): Promise<NativeModel>;
   /** Frees a model once its last task has ended, on the thread that loads models. */
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */

@@ -159,6 +159,12 @@ export class Core {
     return this.#native.loadModel(path, eightBitPath).catch(rethrow);
   }
 
+  /** As `NativeCore.addBatches`. Rejects also with `shutting_down`. */
+  async addBatches(modelId: number, batches: number[]): Promise<NativeModel> {
+    this.#refuseWhenClosed();
+    return this.#native.addBatches(modelId, batches).catch(rethrow);
+  }
+
   unloadModel(modelId: number): void {
     this.#refuseWhenClosed();
     // Tasks that were given before still find their model.

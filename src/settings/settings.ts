@@ -166,7 +166,7 @@ export const settings = {
     )
     .default('1,2,4,8,16,32')
     .describe(
-      'batch sizes that TensorRT engines are built for; a batch between two computes as the larger one, and each size lengthens the build',
+      'batch sizes that TensorRT engines are built for, the smallest first, with which the service starts; a batch between two computes as the larger one',
     )
     .register(uses, { for: ['processes'] }),
   precision: z

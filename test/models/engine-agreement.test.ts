@@ -42,7 +42,12 @@ describe('a loaded engine', () => {
     };
     const model = {
       file: { name: 'tiny-v8.pt', path: TINY },
-      native: { ...native, device: 'Some GPU', precision: 'fp16', engineFile },
+      native: {
+        ...native,
+        device: 'Some GPU',
+        precision: 'fp16',
+        engines: [{ batch: 1, isLoaded: true, file: engineFile }],
+      },
     };
     const check = () => checkEngine(model, { core: { run }, engineFolder, threads: 1 });
     return { check, runs };
@@ -61,7 +66,7 @@ describe('a loaded engine', () => {
     const refusal = {
       code: 'invalid_model',
       message: expect.stringMatching(
-        /'tiny-v8.pt' gives other boxes on Some GPU in fp16 than on the CPU in f32: of \d+ boxes .* 0 % agree, and 98 % .*LATTICE_DEVICE=cpu.* remove tiny_of_this\.engine /,
+        /'tiny-v8.pt' gives other boxes on Some GPU in fp16 and batches of 1 than on the CPU in f32: of \d+ boxes .* 0 % agree, and 98 % .*LATTICE_DEVICE=cpu.* remove tiny_of_this\.engine /,
       ) as string,
     };
     await expect(engine(wrong).check()).rejects.toMatchObject(refusal);

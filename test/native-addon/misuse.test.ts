@@ -136,6 +136,10 @@ describe('tasks', () => {
     }
     expect(() => core.cancel([-1])).toThrow(TypeError);
     expect(() => core.loadModel(bad(7))).toThrow('path must be a string');
+    for (const value of [undefined, 8, [], [8, 1], [1, 64]]) {
+      expect(() => core.addBatches(1, bad(value))).toThrow('batches must be an ascending array');
+    }
+    expect(() => core.addBatches(bad('1'), [4])).toThrow('modelId must be a number');
     const task = { ...taskFor(model), id: 4 };
     expect(() => {
       core.submit([task, task]);
@@ -171,6 +175,16 @@ describe('the TypeScript core', () => {
     await core.close();
   });
 
+  it('adds no batch sizes to a model of the CPU, nor to one that is not there', async () => {
+    const { core, model } = await openTestCore();
+    await expect(core.addBatches(model.modelId, [4])).rejects.toMatchObject({
+      code: 'internal_error',
+    });
+    await expect(core.addBatches(99, [4])).rejects.toMatchObject({ code: 'unknown_model' });
+    expect(model.engines).toEqual([]);
+    await core.close();
+  });
+
   it('rejects everything after close, which may be called twice', async () => {
     const { core, model } = await openTestCore();
     const waiting = runAll(
@@ -185,6 +199,7 @@ describe('the TypeScript core', () => {
     const code = { code: 'shutting_down' };
     await expect(core.run(taskFor(model))).rejects.toMatchObject(code);
     await expect(core.loadModel(TINY_MODEL)).rejects.toMatchObject(code);
+    await expect(core.addBatches(model.modelId, [4])).rejects.toMatchObject(code);
     await expect(core.readFile('shapes.png')).rejects.toMatchObject(code);
     expect(() => core.stats()).toThrow(expect.objectContaining(code));
     expect(core.cancel([1])).toBe(0);

@@ -17,7 +17,7 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     device: 'CPU',
     precision: 'f32',
     memoryBytes: 0,
-    engineFile: null,
+    engines: [],
     stride: 32,
     metadata: {},
     ...more,

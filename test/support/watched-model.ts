@@ -25,6 +25,7 @@ export function loadedModel(name = 'a.pt', modelId = 1): LoadedModel {
     classes: new ClassFilter(['car']),
     lastUse: 0,
     agreement: null,
+    batchLimit: null,
     distrust: null,
   };
 }

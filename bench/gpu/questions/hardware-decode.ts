@@ -2,7 +2,15 @@
 import { median } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import type { Plan } from '../plan.js';
-import { imagesPerSecond, openRig, photoTask, runImages, stretchOf, type Rig } from '../rig.js';
+import {
+  imagesPerSecond,
+  loadWhole,
+  openRig,
+  photoTask,
+  runImages,
+  stretchOf,
+  type Rig,
+} from '../rig.js';
 
 const TOGETHER_GOAL = { atLeast: 1.3 };
 const GOAL_CORES = 16;
@@ -68,7 +76,7 @@ export default async function hardwareDecodeQuestion(plan: Plan): Promise<Answer
 }
 
 async function eachSize(plan: Plan, rig: Rig): Promise<number[]> {
-  const model = await rig.core.loadModel(plan.tinyModel);
+  const model = await loadWhole(rig.core, plan.tinyModel);
   const rates: number[] = [];
   for (const { files, width, height } of plan.photos) {
     const share = Math.min(1, (LEVEL_MEGAPIXELS * 1e6) / (width * height));

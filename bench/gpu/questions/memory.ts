@@ -3,7 +3,7 @@ import { median } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import { gpuMemoryMiB } from '../gpu-facts.js';
 import { mainModel, type Plan } from '../plan.js';
-import { openRig, photoTask, runImages } from '../rig.js';
+import { loadWhole, openRig, photoTask, runImages } from '../rig.js';
 
 const PARTS = 16;
 const FLAT = { atMost: 1.02 };
@@ -13,7 +13,7 @@ const GOAL_IMAGES = 200_000;
 export default async function memory(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const planned = mainModel(plan);
-  const model = await rig.core.loadModel(planned.file);
+  const model = await loadWhole(rig.core, planned.file);
   const files = plan.photos[0]!.files;
   const resident: number[] = [];
   const onGpu: (number | null)[] = [];

@@ -5,7 +5,15 @@ import { median, summarise, type Latency } from '../../load/percentiles.js';
 import { against, type Answer } from '../answer.js';
 import type { Chart } from '../chart.js';
 import { mainModel, type Plan } from '../plan.js';
-import { imagesPerSecond, noise, openRig, pixelTask, stretchOf, type Rig } from '../rig.js';
+import {
+  imagesPerSecond,
+  loadWhole,
+  noise,
+  openRig,
+  pixelTask,
+  stretchOf,
+  type Rig,
+} from '../rig.js';
 import type { NativeModel } from '../../../src/native/contract.js';
 import { openBatchTimer, type TimeBatch } from '../batch-times.js';
 
@@ -23,7 +31,7 @@ export default async function mixedLoad(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const { core } = rig;
   const planned = mainModel(plan);
-  const model = await core.loadModel(planned.file);
+  const model = await loadWhole(core, planned.file);
   await using timer = openBatchTimer(plan, core, model, planned.file);
   const peaks: number[] = [];
   for (let round = 0; round < 2; round += 1) {

@@ -13,7 +13,7 @@ import { compare, type Agreement } from '../../../src/models/box-agreement.js';
 import type { Answer, Figure } from '../answer.js';
 import { decodedPhoto, type Pixels } from '../photos.js';
 import type { Plan } from '../plan.js';
-import { openRig, pixelTask } from '../rig.js';
+import { loadWhole, openRig, pixelTask } from '../rig.js';
 
 /** Boxes of interest score more than `FLOOR`; both sides are asked down to `LOWEST` for partners. */
 const FLOOR = 0.3;
@@ -82,7 +82,7 @@ async function boxesOf(
   file: string,
   photos: readonly Pixels[],
 ): Promise<Detection[][]> {
-  const model: NativeModel = await core.loadModel(file);
+  const model: NativeModel = await loadWhole(core, file);
   const results = await Promise.all(
     photos.map((pixels) => core.run({ ...pixelTask(model, 'async', pixels), confidence: LOWEST })),
   );

@@ -10,7 +10,7 @@ import { compare, type PhotoPair } from '../../../src/models/box-agreement.js';
 import type { Answer, Figure } from '../answer.js';
 import { decodedPhoto, type Pixels } from '../photos.js';
 import { mainModel, type Plan } from '../plan.js';
-import { openRig, pixelTask } from '../rig.js';
+import { loadWhole, openRig, pixelTask } from '../rig.js';
 
 /** Images in flight at once, wave by wave: they give batches of every batch size, full ones and padded ones. */
 const WAVES = [1, 2, 3, 5, 8, 13, 32, 7, 64, 1, 24, 4, 16];
@@ -28,7 +28,7 @@ type Kind = CoreTask['kind'];
 export default async function sameness(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const planned = mainModel(plan);
-  const model = await rig.core.loadModel(planned.file);
+  const model = await loadWhole(rig.core, planned.file);
   const ask = (kind: Kind, pixels: Pixels) =>
     rig.core.run({ ...pixelTask(model, kind, pixels), confidence: CONFIDENCE });
   const photos = await Promise.all(

@@ -1,7 +1,7 @@
 /** Where does the time of a batch go: copies, letterbox, network, box decode with NMS, launch? */
 import type { Answer, Figure } from '../answer.js';
 import type { Plan } from '../plan.js';
-import { openRig } from '../rig.js';
+import { loadWhole, openRig } from '../rig.js';
 import { openBatchTimer, timeBatches, type BatchTimes } from '../batch-times.js';
 
 const STAGES: { name: string; of(times: BatchTimes): number | null }[] = [
@@ -18,7 +18,7 @@ export default async function shares(plan: Plan): Promise<Answer> {
   const categories: string[] = [];
   const measured: BatchTimes[] = [];
   for (const { name, file } of plan.models) {
-    const model = await rig.core.loadModel(file);
+    const model = await loadWhole(rig.core, file);
     await using timer = openBatchTimer(plan, rig.core, model, file);
     const rounds = Math.max(5, Math.min(plan.effort.samples, 100));
     for (const times of ends(await timeBatches(timer.time, rounds))) {

@@ -3,7 +3,7 @@ import type { CoreTask, RawResult } from '../../../src/native/core.js';
 import { summarise } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import { mainModel, type Plan } from '../plan.js';
-import { openRig, photoTask, pixelTask } from '../rig.js';
+import { loadWhole, openRig, photoTask, pixelTask } from '../rig.js';
 import { openBatchTimer } from '../batch-times.js';
 
 interface Source {
@@ -17,7 +17,7 @@ interface Source {
 export default async function syncLatency(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const planned = mainModel(plan);
-  const model = await rig.core.loadModel(planned.file);
+  const model = await loadWhole(rig.core, planned.file);
   await using timer = openBatchTimer(plan, rig.core, model, planned.file);
   const sources: Source[] = [
     { name: 'pixels', task: () => pixelTask(model, 'sync'), waited: [], floor: [] },

@@ -2,7 +2,7 @@
 import { median, summarise } from '../../load/percentiles.js';
 import { against, type Answer, type Figure, type Goal } from '../answer.js';
 import type { ModelSize, Plan, PlannedModel } from '../plan.js';
-import { openRig, pixelTask, type Rig } from '../rig.js';
+import { loadWhole, openRig, pixelTask, type Rig } from '../rig.js';
 import { openBatchTimer } from '../batch-times.js';
 
 const GOALS: Partial<Record<ModelSize, Goal>> = { n: { atMost: 1.15 }, x: { atMost: 1.03 } };
@@ -44,7 +44,7 @@ export default async function syncPixels(plan: Plan): Promise<Answer> {
 
 async function timed(plan: Plan, rig: Rig, { name, file, size }: PlannedModel): Promise<Row> {
   const { rounds, samples } = plan.effort;
-  const model = await rig.core.loadModel(file);
+  const model = await loadWhole(rig.core, file);
   await using timer = openBatchTimer(plan, rig.core, model, file);
   const sides = {
     network: [] as number[],

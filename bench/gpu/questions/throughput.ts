@@ -6,6 +6,7 @@ import type { Pixels } from '../photos.js';
 import { mainModel, type Plan, type PlannedModel } from '../plan.js';
 import {
   imagesPerSecond,
+  loadWhole,
   noise,
   openRig,
   photoTask,
@@ -78,7 +79,7 @@ async function fromPixels(
   pixels: Pixels,
   isJudged: boolean,
 ) {
-  const model = await rig.core.loadModel(planned.file);
+  const model = await loadWhole(rig.core, planned.file);
   await using timer = openBatchTimer(plan, rig.core, model, planned.file);
   const task = () => pixelTask(model, 'async', pixels);
   const rates: number[] = [];
@@ -107,9 +108,9 @@ async function fromPixels(
 
 async function fromJpegs(plan: Plan, rig: Rig) {
   const planned = mainModel(plan);
-  const model = await rig.core.loadModel(planned.file);
+  const model = await loadWhole(rig.core, planned.file);
   await using timer = openBatchTimer(plan, rig.core, model, planned.file);
-  const tiny = await rig.core.loadModel(plan.tinyModel);
+  const tiny = await loadWhole(rig.core, plan.tinyModel);
   const rows = [];
   for (const size of plan.photos.filter(({ name }) => SIZES.includes(name))) {
     const through = (native: NativeModel) => (turn: number) =>

@@ -23,13 +23,11 @@ std::string Joined(std::initializer_list<std::string> values) {
 }  // namespace
 
 std::string EngineName(const EngineKey& key) {
-  std::string buckets;
-  for (const int bucket : key.buckets) buckets += std::to_string(bucket) + ",";
-  const std::string all =
-      Joined({key.model_name, key.model_sha256, key.tensorrt_version, key.gpu_name,
-              std::to_string(key.sm_major), std::to_string(key.sm_minor), key.precision, buckets,
-              std::to_string(key.input_width), std::to_string(key.input_height),
-              std::to_string(key.builder_level), std::to_string(key.conversion_version)});
+  const std::string all = Joined(
+      {key.model_name, key.model_sha256, key.tensorrt_version, key.gpu_name,
+       std::to_string(key.sm_major), std::to_string(key.sm_minor), key.precision,
+       std::to_string(key.batch), std::to_string(key.input_width), std::to_string(key.input_height),
+       std::to_string(key.builder_level), std::to_string(key.conversion_version)});
   return PlainPart(std::filesystem::path(key.model_name).stem()) + "_" + DeviceParts(key) + "_" +
          PlainPart(key.precision) + "_" + HashPart(all) + ".engine";
 }

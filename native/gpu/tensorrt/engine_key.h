@@ -3,7 +3,6 @@
 #define LATTICE_GPU_TENSORRT_ENGINE_KEY_H_
 
 #include <string>
-#include <vector>
 
 namespace lattice {
 
@@ -16,8 +15,8 @@ struct EngineKey {
   int sm_major = 0;
   int sm_minor = 0;
   std::string precision;
-  std::vector<int> buckets;  // batch sizes, in the order of the optimization profiles
-  int input_width = 0;       // pixels
+  int batch = 1;        // images; an engine runs batches of this size only
+  int input_width = 0;  // pixels
   int input_height = 0;
   int builder_level = 0;
   int conversion_version = 0;  // of the conversion from the ONNX file to the network

@@ -67,27 +67,23 @@ nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {
 #endif
 }
 
-// One profile per bucket, for exactly its batch: TensorRT chooses the tactics of a profile for its
-// optimum.
-Status AddProfiles(nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config,
-                   const nvinfer1::INetworkDefinition& network, const ModelInfo& model,
-                   const std::vector<int>& buckets) {
+// For exactly this batch: TensorRT chooses the tactics of a profile for its optimum.
+Status AddProfile(nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config,
+                  const nvinfer1::INetworkDefinition& network, const ModelInfo& model, int batch) {
   if (network.getNbInputs() != 1) return Refused("The network needs exactly one input");
   const char* input = network.getInput(0)->getName();
-  for (const int bucket : buckets) {
-    nvinfer1::IOptimizationProfile* profile = builder.createOptimizationProfile();
-    if (profile == nullptr) return Refused("TensorRT gave no optimization profile");
-    const nvinfer1::Dims4 shape(bucket, 3, model.input_height, model.input_width);
-    for (const auto selector :
-         {nvinfer1::OptProfileSelector::kMIN, nvinfer1::OptProfileSelector::kOPT,
-          nvinfer1::OptProfileSelector::kMAX}) {
-      if (!profile->setDimensions(input, selector, shape)) {
-        return Refused("TensorRT refused a batch of " + std::to_string(bucket));
-      }
+  nvinfer1::IOptimizationProfile* profile = builder.createOptimizationProfile();
+  if (profile == nullptr) return Refused("TensorRT gave no optimization profile");
+  const nvinfer1::Dims4 shape(batch, 3, model.input_height, model.input_width);
+  for (const auto selector :
+       {nvinfer1::OptProfileSelector::kMIN, nvinfer1::OptProfileSelector::kOPT,
+        nvinfer1::OptProfileSelector::kMAX}) {
+    if (!profile->setDimensions(input, selector, shape)) {
+      return Refused("TensorRT refused a batch of " + std::to_string(batch));
     }
-    if (config.addOptimizationProfile(profile) < 0) {
-      return Refused("TensorRT refused the profile of a batch of " + std::to_string(bucket));
-    }
+  }
+  if (config.addOptimizationProfile(profile) < 0) {
+    return Refused("TensorRT refused the profile of a batch of " + std::to_string(batch));
   }
   return {};
 }
@@ -102,7 +98,7 @@ std::vector<char> Copied(nvinfer1::IHostMemory* memory) {
 }  // namespace
 
 Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
-                                            const ModelInfo& model, const std::vector<int>& buckets,
+                                            const ModelInfo& model, int batch,
                                             std::vector<char>* timings,
                                             const OnEngineBuild& on_build) {
   Monitor monitor(on_build);  // outlives all TensorRT objects
@@ -126,8 +122,8 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   const std::unique_ptr<nvinfer1::ITimingCache> cache(
       config->createTimingCache(timings->data(), timings->size()));
   if (cache) (void)config->setTimingCache(*cache, false);
-  const Status profiles = AddProfiles(**builder, *config, *network, model, buckets);
-  if (!profiles.ok()) return profiles;
+  const Status profile = AddProfile(**builder, *config, *network, model, batch);
+  if (!profile.ok()) return profile;
   config->setProgressMonitor(&monitor);
 
   std::vector<char> plan = Copied((*builder)->buildSerializedNetwork(*network, *config));

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "native/engine/block_pool.h"
@@ -9,7 +12,6 @@
 #include "native/gpu/cuda/pinned_memory.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/jpeg/photo_sides.h"
-#include "native/gpu/tensorrt/tensorrt_builder.h"
 #include "native/gpu/tensorrt/tensorrt_library.h"
 #include "native/gpu/tensorrt/tensorrt_model.h"
 #include "native/gpu/tensorrt/tensorrt_slot.h"
@@ -53,45 +55,76 @@ Status OutOfMemory(const std::string& what) {
 }
 
 struct EngineSlot {
+  std::mutex mutex;  // held while a batch runs, so that a slot ends with its last batch
   std::unique_ptr<TensorRtSlot> slot;
   std::vector<Detections> found;  // by the last batch
 };
 
 struct ClassSlots {
+  explicit ClassSlots(int count) : slots(static_cast<size_t>(count)) {}
+
   std::vector<EngineSlot> slots;
-  int most = 1;  // images of a batch
+  std::atomic<int> most = 1;  // images of a batch
+};
+
+using FreshSlots = std::vector<std::unique_ptr<TensorRtSlot>>;
+
+// What an engine loads others with, for other batch sizes.
+struct Loading {
+  GpuDevice gpu;
+  const TensorRtLibrary& library;
+  GpuEngineOptions options;
 };
 
 class TensorRtEngine final : public Engine {
  public:
-  // With the GPU as the thread's current one, to which `engine` belongs.
-  TensorRtEngine(const GpuDevice& gpu, TensorRtModel model,
-                 std::unique_ptr<nvinfer1::IRuntime> runtime,
-                 std::unique_ptr<nvinfer1::ICudaEngine> engine, const GpuEngineOptions& options)
-      : gpu_(gpu.index),
-        longest_run_(options.longest_run),
-        decoder_(options.decoder ? options.decoder : std::make_shared<const ImageDecoder>()),
+  TensorRtEngine(const Loading& loading, TensorRtModel model,
+                 std::unique_ptr<nvinfer1::IRuntime> runtime)
+      : loading_(loading),
+        decoder_(loading.options.decoder ? loading.options.decoder
+                                         : std::make_shared<const ImageDecoder>()),
         model_(std::move(model)),
         info_(model_.info),
-        pixels_(PixelPool(options)),
+        pixels_(PixelPool(loading.options)),
         runtime_(std::move(runtime)),
-        engine_(std::move(engine)) {
-    info_.device = gpu.name;
+        sync_(loading.options.slots),
+        async_(loading.options.slots) {
+    info_.device = loading.gpu.name;
     info_.precision = PrecisionOf(model_);
+    for (const int batch : model_.buckets) {
+      info_.engines.push_back(
+          {batch, false, EngineFile(loading.library, loading.gpu, batch, model_)});
+    }
   }
-  ~TensorRtEngine() override { (void)UseGpu(gpu_); }
+  ~TensorRtEngine() override { (void)UseGpu(loading_.gpu.index); }
 
-  // Before the first Run. `free_before`: bytes of the GPU before anything was loaded.
-  Status MakeSlots(const GpuEngineOptions& options, size_t free_before) {
-    const std::vector<int>& buckets = model_.buckets;
-    TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin};
-    std::erase_if(sync.buckets,
-                  [&](int batch) { return batch > options.most_sync && batch != buckets.front(); });
-    const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock};
-    const Status made = InOrder([&] { return MakeClass(sync, options.slots, &sync_); },
-                                [&] { return MakeClass(async, options.slots, &async_); });
-    if (made.ok()) info_.memory_bytes = free_before - std::min(free_before, FreeGpuBytes());
-    return made;
+  // Before the first Run: the engine for the smallest batches, of which `free_before` bytes of the
+  // GPU were free.
+  Status AddFirst(OpenedEngine opened, size_t free_before) {
+    std::map<int, OpenedEngine> first;
+    first.emplace(model_.buckets.front(), std::move(opened));
+    return Add(std::move(first), free_before);
+  }
+
+  Status AddBatches(std::span<const int> batches, const OnEngineBuild& on_build) override {
+    const Status current = UseGpu(loading_.gpu.index);
+    if (!current.ok()) return current;
+    const size_t free_before = FreeGpuBytes();
+    // A copy: batches run by the other one meanwhile.
+    TensorRtModel model = model_;
+    std::map<int, OpenedEngine> opened;
+    for (const int batch : batches) {
+      if (std::count(model_.buckets.begin(), model_.buckets.end(), batch) == 0) {
+        return {StatusCode::kInternalError,
+                "The model has no batches of " + std::to_string(batch) + "."};
+      }
+      if (engines_.contains(batch)) continue;
+      auto engine = OpenTensorRtModel(loading_.library, *runtime_, loading_.gpu, loading_.options,
+                                      on_build, batch, &model);
+      if (!engine.ok()) return Explained(engine.status());
+      opened.emplace(batch, *std::move(engine));
+    }
+    return Explained(Add(std::move(opened), free_before));
   }
 
   const ModelInfo& info() const override { return info_; }
@@ -139,15 +172,16 @@ class TensorRtEngine final : public Engine {
   Status Run(WorkClass work_class, int slot, Width /*width*/,
              std::span<const EngineItem> items) override {
     try {
-      const WatchedCall watched("running a batch", longest_run_);
+      const WatchedCall watched("running a batch", loading_.options.longest_run);
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {
         const auto& input = static_cast<const GpuInput&>(*item.input);
         images.push_back({input.picture.get(), input.part, input.transform, item.options});
       }
-      const Status current = UseGpu(gpu_);
+      const Status current = UseGpu(loading_.gpu.index);
       if (!current.ok()) return current;
       EngineSlot& here = At(work_class).slots[static_cast<size_t>(slot)];
+      const std::lock_guard lock(here.mutex);
       return here.slot->Run(images, &here.found);
     } catch (const std::exception&) {
       return OutOfMemory("The batch could not be run");
@@ -164,7 +198,8 @@ class TensorRtEngine final : public Engine {
     if (failed.code() != StatusCode::kOverloaded && failed.code() != StatusCode::kInternalError) {
       return failed;
     }
-    const Status healthy = InOrder([&] { return UseGpu(gpu_); }, [] { return CheckGpu(); });
+    const Status healthy =
+        InOrder([&] { return UseGpu(loading_.gpu.index); }, [] { return CheckGpu(); });
     return healthy.code() == StatusCode::kGpuLost ? healthy : failed;
   }
 
@@ -182,14 +217,56 @@ class TensorRtEngine final : public Engine {
     }
   }
 
-  Status MakeClass(const TensorRtSlotOptions& options, int count, ClassSlots* made) {
-    made->most = options.buckets.back();
-    for (int i = 0; i < count; ++i) {
-      auto slot = TensorRtSlot::Create(*engine_, model_, options);
-      if (!slot.ok()) return slot.status();
-      made->slots.emplace_back().slot = *std::move(slot);
+  // Makes slots for these engines and those that are there, which then take the place of the
+  // present ones: memory is shared by all batch sizes of a slot, and recorded in its graphs.
+  Status Add(std::map<int, OpenedEngine> opened, size_t free_before) {
+    std::vector<SizedEngine> all;
+    for (const BatchEngine& each : info_.engines) {
+      const auto fresh = opened.find(each.batch);
+      if (fresh != opened.end()) all.push_back({each.batch, fresh->second.engine.get()});
+      if (each.is_loaded) all.push_back({each.batch, engines_.at(each.batch).get()});
     }
+    std::vector<SizedEngine> small = all;
+    std::erase_if(small, [&](const SizedEngine& each) {
+      return each.batch > loading_.options.most_sync && each.batch != all.front().batch;
+    });
+    auto sync = MakeSlots({small, Stream::Priority::kHigh, Event::WaitMode::kSpin});
+    if (!sync.ok()) return sync.status();
+    auto async = MakeSlots({all, Stream::Priority::kLow, Event::WaitMode::kBlock});
+    if (!async.ok()) return async.status();
+    Exchange(&*sync, small.back().batch, &sync_);
+    Exchange(&*async, all.back().batch, &async_);
+    for (BatchEngine& each : info_.engines) {
+      const auto fresh = opened.find(each.batch);
+      if (fresh == opened.end()) continue;
+      each.is_loaded = true;
+      if (!fresh->second.is_kept) each.file.clear();
+      engines_.emplace(each.batch, std::move(fresh->second.engine));
+    }
+    sync->clear();
+    async->clear();
+    info_.memory_bytes += free_before - std::min(free_before, FreeGpuBytes());
     return {};
+  }
+
+  Result<FreshSlots> MakeSlots(const TensorRtSlotOptions& options) const {
+    FreshSlots slots;
+    for (int i = 0; i < loading_.options.slots; ++i) {
+      auto slot = TensorRtSlot::Create(model_, options);
+      if (!slot.ok()) return slot.status();
+      slots.push_back(*std::move(slot));
+    }
+    return slots;
+  }
+
+  // `fresh` then holds what was there before.
+  static void Exchange(FreshSlots* fresh, int most, ClassSlots* slots) {
+    for (size_t i = 0; i < fresh->size(); ++i) {
+      const std::lock_guard lock(slots->slots[i].mutex);
+      slots->slots[i].slot.swap((*fresh)[i]);
+    }
+    // Now that every slot has room for it.
+    slots->most = most;
   }
 
   ClassSlots& At(WorkClass work_class) { return work_class == WorkClass::kSync ? sync_ : async_; }
@@ -197,15 +274,14 @@ class TensorRtEngine final : public Engine {
     return work_class == WorkClass::kSync ? sync_ : async_;
   }
 
-  const int gpu_;
-  const Clock::duration longest_run_;
+  const Loading loading_;
   const std::shared_ptr<const ImageDecoder> decoder_;
   const TensorRtModel model_;
   ModelInfo info_;
   BlockPool& pixels_;
-  // Destroyed in the reverse order: slots use the engine, which uses the runtime.
+  // Destroyed in the reverse order: slots use the engines, which use the runtime.
   std::unique_ptr<nvinfer1::IRuntime> runtime_;
-  std::unique_ptr<nvinfer1::ICudaEngine> engine_;
+  std::map<int, std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // by batch size
   ClassSlots sync_;
   ClassSlots async_;
 };
@@ -227,21 +303,20 @@ Result<GpuDevice> FindGpu(int index) {
   return std::move(gpu);
 }
 
-// `gpu` is the thread's current one.
-Result<std::unique_ptr<Engine>> LoadHere(const GpuDevice& gpu, const TensorRtLibrary& library,
-                                         const std::string& path, const GpuEngineOptions& options,
+// The GPU is the thread's current one.
+Result<std::unique_ptr<Engine>> LoadHere(const Loading& loading, const std::string& path,
                                          const OnEngineBuild& on_build) {
-  auto model = ReadTensorRtModel(path, options.batches);
+  auto model = ReadTensorRtModel(path, loading.options.batches);
   if (!model.ok()) return model.status();
   const size_t free_before = FreeGpuBytes();
-  auto runtime = library.CreateRuntime();
+  auto runtime = loading.library.CreateRuntime();
   if (!runtime.ok()) return runtime.status();
-  auto opened = OpenTensorRtModel(library, **runtime, gpu, options, on_build, &*model);
+  auto opened = OpenTensorRtModel(loading.library, **runtime, loading.gpu, loading.options,
+                                  on_build, model->buckets.front(), &*model);
   if (!opened.ok()) return opened.status();
-  auto engine = std::make_unique<TensorRtEngine>(gpu, *std::move(model), *std::move(runtime),
-                                                 *std::move(opened), options);
-  const Status made = engine->MakeSlots(options, free_before);
-  if (!made.ok()) return made;
+  auto engine = std::make_unique<TensorRtEngine>(loading, *std::move(model), *std::move(runtime));
+  const Status added = engine->AddFirst(*std::move(opened), free_before);
+  if (!added.ok()) return added;
   return std::unique_ptr<Engine>(std::move(engine));
 }
 
@@ -284,7 +359,7 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
   if (!library.ok()) return library.status();
   const Status current = UseGpu(gpu->index);
   if (!current.ok()) return current;
-  auto loaded = LoadHere(*gpu, **library, path, options, on_build);
+  auto loaded = LoadHere({*gpu, **library, options}, path, on_build);
   if (loaded.ok()) return loaded;
   // On a GPU that has faulted TensorRT only says that something failed.
   const Status healthy = CheckGpu();

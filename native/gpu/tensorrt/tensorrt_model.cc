@@ -43,7 +43,8 @@ std::vector<Shape> InputShapes(const OnnxModel& model) {
   return shapes;
 }
 
-EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, const GpuDevice& gpu) {
+EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, const GpuDevice& gpu,
+                int batch) {
   EngineKey key;
   key.model_name = model.name;
   key.model_sha256 = model.info.sha256;
@@ -52,7 +53,7 @@ EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, cons
   key.sm_major = gpu.sm_major;
   key.sm_minor = gpu.sm_minor;
   key.precision = PrecisionOf(model);
-  key.buckets = model.buckets;
+  key.batch = batch;
   key.input_width = model.info.input_width;
   key.input_height = model.info.input_height;
   key.builder_level = kBuilderLevel;
@@ -81,7 +82,7 @@ Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, c
   // Without timings the build only takes longer.
   std::vector<char> timings;
   if (cache != nullptr) timings = cache->Load(TimingName(key)).value_or(std::vector<char>());
-  auto built = BuildTensorRtPlan(library, *network, model.info, model.buckets, &timings, on_build);
+  auto built = BuildTensorRtPlan(library, *network, model.info, key.batch, &timings, on_build);
   // The next build continues from the timings of one that was cancelled.
   if (cache != nullptr && !timings.empty()) StoreTimings(*cache, key, timings);
   if (!built.ok()) return built.status();
@@ -143,13 +144,12 @@ std::vector<std::string> OutputNames(const nvinfer1::ICudaEngine& engine,
   return same && inputs == 1 ? expected : std::vector<std::string>();
 }
 
-// Shapes of the outputs for the smallest bucket.
-Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const TensorRtModel& model,
+Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, int batch,
+                                        const TensorRtModel& model,
                                         const std::vector<std::string>& names) {
   const std::unique_ptr<nvinfer1::IExecutionContext> context(
       engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
-  const nvinfer1::Dims4 input(model.buckets.front(), 3, model.info.input_height,
-                              model.info.input_width);
+  const nvinfer1::Dims4 input(batch, 3, model.info.input_height, model.info.input_width);
   bool set = context != nullptr;
   for (int32_t i = 0; set && i < engine.getNbIOTensors(); ++i) {
     const char* name = engine.getIOTensorName(i);
@@ -170,8 +170,7 @@ Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const Ten
 }
 
 // Of a cut network: as the head that was found in the file.
-Status CheckHeadShapes(const std::vector<Shape>& shapes, const TensorRtModel& model) {
-  const int64_t batch = model.buckets.front();
+Status CheckHeadShapes(const std::vector<Shape>& shapes, int batch, const TensorRtModel& model) {
   for (size_t i = 0; i < shapes.size(); ++i) {
     const int stride = model.info.head.strides[i / 2];
     const int64_t channels = i % 2 == 0 ? 4 * model.info.head.bins : model.info.head.classes;
@@ -185,27 +184,28 @@ Status CheckHeadShapes(const std::vector<Shape>& shapes, const TensorRtModel& mo
   return {};
 }
 
-// Sets the outputs, and what follows from them.
-Status DescribeOutputs(nvinfer1::ICudaEngine& engine, TensorRtModel* model) {
+// Sets the outputs, and what follows from them; those that are set already must be the same.
+Status DescribeOutputs(nvinfer1::ICudaEngine& engine, int batch, TensorRtModel* model) {
   const std::vector<std::string> names = OutputNames(engine, *model);
   if (names.empty()) return Misfit("The engine's inputs and outputs are not the network's.");
-  const auto shapes = OutputShapes(engine, *model, names);
+  const auto shapes = OutputShapes(engine, batch, *model, names);
   if (!shapes.ok()) return shapes.status();
-  const Status fits =
-      model->cut ? CheckHeadShapes(*shapes, *model)
-                 : CheckOutput(*shapes, model->buckets.front(), model->chooses_boxes, model->info);
+  const Status fits = model->cut ? CheckHeadShapes(*shapes, batch, *model)
+                                 : CheckOutput(*shapes, batch, model->chooses_boxes, model->info);
   if (!fits.ok()) return fits;
   const auto type = model->cut ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
+  std::vector<EngineOutput> outputs;
   for (size_t i = 0; i < names.size(); ++i) {
     if (engine.getTensorDataType(names[i].c_str()) != type) {
       return Misfit("The network's output '" + names[i] + "' is of another type than " +
                     PrecisionOf(*model) + ".");
     }
     const Shape& shape = (*shapes)[i];
-    model->outputs.push_back(
+    outputs.push_back(
         {names[i], {shape.begin() + 1, shape.end()}, model->cut ? sizeof(Half) : sizeof(float)});
   }
-  return {};
+  if (model->outputs.empty()) model->outputs = outputs;
+  return model->outputs == outputs ? Status() : Misfit("Its engines have different outputs.");
 }
 
 // Cuts the network where that gives the same boxes and the kernels serve them.
@@ -275,10 +275,11 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   return model;
 }
 
-Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
-    const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
-    const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model) {
-  const EngineKey key = KeyOf(*model, library, gpu);
+Result<OpenedEngine> OpenTensorRtModel(const TensorRtLibrary& library, nvinfer1::IRuntime& runtime,
+                                       const GpuDevice& gpu, const GpuEngineOptions& options,
+                                       const OnEngineBuild& on_build, int batch,
+                                       TensorRtModel* model) {
+  const EngineKey key = KeyOf(*model, library, gpu, batch);
   auto plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build);
   if (!plan.ok()) return plan.status();
   auto engine = Deserialize(runtime, plan->bytes);
@@ -290,10 +291,14 @@ Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     engine = Deserialize(runtime, plan->bytes);
   }
   if (!engine.ok()) return engine.status();
-  if (plan->is_kept) model->info.engine_file = EngineName(key);
-  const Status described = DescribeOutputs(**engine, model);
+  const Status described = DescribeOutputs(**engine, batch, model);
   if (!described.ok()) return described;
-  return engine;
+  return OpenedEngine{*std::move(engine), plan->is_kept};
+}
+
+std::string EngineFile(const TensorRtLibrary& library, const GpuDevice& gpu, int batch,
+                       const TensorRtModel& model) {
+  return EngineName(KeyOf(model, library, gpu, batch));
 }
 
 }  // namespace lattice

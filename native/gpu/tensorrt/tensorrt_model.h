@@ -23,6 +23,7 @@ struct EngineOutput {
 
   size_t elements() const;
   size_t bytes() const { return elements() * element_bytes; }
+  bool operator==(const EngineOutput&) const = default;
 };
 
 struct TensorRtModel {
@@ -41,18 +42,30 @@ struct TensorRtModel {
 // "fp16" or "fp32".
 std::string PrecisionOf(const TensorRtModel& model);
 
-// All but the outputs, and anchors of a whole network. Runs the end of the network once on the CPU
-// to see whether it may be cut (head_check.h). Codes of ReadModelFile, DescribeMetadata and
-// ResolveInput. `batches` as in GpuEngineOptions.
+// All but the outputs, and engines, and anchors of a whole network. Runs the end of the network
+// once on the CPU to see whether it may be cut (head_check.h). Codes of ReadModelFile,
+// DescribeMetadata and ResolveInput. `batches` as in GpuEngineOptions.
 Result<TensorRtModel> ReadTensorRtModel(
     const std::string& path, const std::vector<int>& batches = GpuEngineOptions().batches);
 
-// The engine for the thread's current GPU, which is `gpu`. A cached one that TensorRT refuses is
-// built again. Completes `model`. Codes of GpuNetwork and BuildTensorRtPlan if it is built;
+// An engine for batches of one size.
+struct OpenedEngine {
+  std::unique_ptr<nvinfer1::ICudaEngine> engine;
+  bool is_kept = false;  // in the folder of engines
+};
+
+// The engine for batches of this size of `model.buckets`, on the thread's current GPU, which is
+// `gpu`. A cached one that TensorRT refuses is built again. The first one completes `model`; the
+// outputs of others must be the same. Codes of GpuNetwork and BuildTensorRtPlan if it is built;
 // kInvalidModel if the network's outputs are of no known layout.
-Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
-    const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
-    const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model);
+Result<OpenedEngine> OpenTensorRtModel(const TensorRtLibrary& library, nvinfer1::IRuntime& runtime,
+                                       const GpuDevice& gpu, const GpuEngineOptions& options,
+                                       const OnEngineBuild& on_build, int batch,
+                                       TensorRtModel* model);
+
+// Under which name the folder of engines keeps it.
+std::string EngineFile(const TensorRtLibrary& library, const GpuDevice& gpu, int batch,
+                       const TensorRtModel& model);
 
 }  // namespace lattice
 

@@ -71,10 +71,9 @@ Detections BoxesOf(const TensorRtModel& model, const float* outputs, size_t inde
 
 }  // namespace
 
-Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine& engine,
-                                                           const TensorRtModel& model,
+Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(const TensorRtModel& model,
                                                            const TensorRtSlotOptions& options) {
-  std::unique_ptr<TensorRtSlot> slot(new TensorRtSlot(engine, model));
+  std::unique_ptr<TensorRtSlot> slot(new TensorRtSlot(model));
   const Status allocated = slot->Allocate(options);
   if (!allocated.ok()) return allocated;
   for (Bucket& bucket : slot->buckets_) {
@@ -129,15 +128,15 @@ Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
   if (!done.ok()) return done.status();
   done_ = *std::move(done);
 
-  const auto count = static_cast<size_t>(options.buckets.back());
+  const auto count = static_cast<size_t>(options.engines.back().batch);
   const auto pixels =
       static_cast<size_t>(model_.info.input_width) * static_cast<size_t>(model_.info.input_height);
   int64_t arena = 0;
-  for (const int batch : options.buckets) {
+  for (const auto& [batch, engine] : options.engines) {
     Bucket& bucket = buckets_.emplace_back();
-    bucket.profile = static_cast<int>(buckets_.size()) - 1;
+    bucket.engine = engine;
     bucket.batch = batch;
-    arena = std::max(arena, engine_.getDeviceMemorySizeForProfileV2(bucket.profile));
+    arena = std::max(arena, engine->getDeviceMemorySizeForProfileV2(0));
   }
   return InOrder([&] { return Take(static_cast<size_t>(std::max<int64_t>(arena, 1)), &arena_); },
                  [&] { return Take(count * 3 * pixels * sizeof(__half), &input_); },
@@ -153,14 +152,15 @@ Result<std::unique_ptr<nvinfer1::IExecutionContext>> TensorRtSlot::MakeContext(
   // TensorRT promises nothing for two contexts of an engine that are created at the same time.
   static std::mutex creating;
   const std::lock_guard lock(creating);
-  std::unique_ptr<nvinfer1::IExecutionContext> context(
-      engine_.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
+  std::unique_ptr<nvinfer1::IExecutionContext> context(bucket.engine->createExecutionContext(
+      nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
   if (!context) return Refused("TensorRT gave no execution context");
   context->setDeviceMemoryV2(arena_.data(), static_cast<int64_t>(arena_.size()));
-  if (!context->setOptimizationProfileAsync(bucket.profile, stream_.get())) {
-    return Refused("TensorRT refused its profile " + std::to_string(bucket.profile));
+  // Only the first context of an engine has it without being told.
+  if (!context->setOptimizationProfileAsync(0, stream_.get())) {
+    return Refused("TensorRT refused the engine's only profile");
   }
-  const char* input = InputOf(engine_);
+  const char* input = InputOf(*bucket.engine);
   const nvinfer1::Dims4 shape(bucket.batch, 3, model_.info.input_height, model_.info.input_width);
   bool set =
       context->setInputShape(input, shape) && context->setTensorAddress(input, input_.data());

@@ -18,8 +18,14 @@
 
 namespace lattice {
 
+// What runs batches of one size.
+struct SizedEngine {
+  int batch = 1;
+  nvinfer1::ICudaEngine* engine = nullptr;
+};
+
 struct TensorRtSlotOptions {
-  std::vector<int> buckets;  // batch sizes, ascending; the engine's profiles in the same order
+  std::vector<SizedEngine> engines;  // ascending
   Stream::Priority priority = Stream::Priority::kHigh;
   Event::WaitMode wait = Event::WaitMode::kSpin;
 };
@@ -30,11 +36,10 @@ struct TensorRtSlotOptions {
 // makes the boxes. One call at a time.
 class TensorRtSlot {
  public:
-  // On the thread's current GPU, to which `engine` belongs. Takes the memory of all buckets, and
-  // makes and warms up the context and the graph of each. `engine` and `model` must outlive the
+  // On the thread's current GPU, to which the engines belong. Takes the memory of all buckets, and
+  // makes and warms up the context and the graph of each. Engines and `model` must outlive the
   // slot. kOverloaded if the GPU has too little free memory, kGpuLost as Run.
-  static Result<std::unique_ptr<TensorRtSlot>> Create(nvinfer1::ICudaEngine& engine,
-                                                      const TensorRtModel& model,
+  static Result<std::unique_ptr<TensorRtSlot>> Create(const TensorRtModel& model,
                                                       const TensorRtSlotOptions& options);
 
   // Fills `found` with one entry per image. 1 <= images.size() <= the largest bucket. Takes memory
@@ -48,14 +53,13 @@ class TensorRtSlot {
   friend class SlotTimer;  // bench/native/slot_timer.h: times each stage alone
 
   struct Bucket {
-    int profile = 0;
+    nvinfer1::ICudaEngine* engine = nullptr;
     int batch = 0;
     std::unique_ptr<nvinfer1::IExecutionContext> context;
     GraphExec graph;
   };
 
-  TensorRtSlot(nvinfer1::ICudaEngine& engine, const TensorRtModel& model)
-      : engine_(engine), model_(model) {}
+  explicit TensorRtSlot(const TensorRtModel& model) : model_(model) {}
   Status Allocate(const TensorRtSlotOptions& options);
   Status AllocateOutputs(size_t count);
   // Makes context and graph.
@@ -74,7 +78,6 @@ class TensorRtSlot {
   Status Upload(std::span<const SlotImage> images, int batch);
   void Collect(std::span<const SlotImage> images, std::vector<Detections>* found) const;
 
-  nvinfer1::ICudaEngine& engine_;
   const TensorRtModel& model_;
   Stream stream_;
   Event done_;

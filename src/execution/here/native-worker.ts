@@ -8,6 +8,7 @@ import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
 import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
+import type { LargerBatches } from '../../models/larger-batches.js';
 import type { LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
 import type { OtherSpelling } from '../../files/other-spelling.js';
@@ -50,6 +51,7 @@ export interface NativeWorkerParts {
   registry: ModelRegistry;
   selfCheck: Pick<SelfCheck, 'stop'>;
   build: EngineBuild;
+  larger: Pick<LargerBatches, 'close'>;
   spelling: Pick<OtherSpelling, 'open'>;
   /** What the GPU does; left out on the CPU. */
   gpuReadings?(): readonly GpuReading[];
@@ -315,6 +317,6 @@ export class NativeWorker implements Worker {
     this.#lastStats = this.#parts.core.stats();
     this.#parts.selfCheck.stop();
     this.#parts.build.stop();
-    await this.#parts.core.close();
+    await Promise.all([this.#parts.larger.close(), this.#parts.core.close()]);
   }
 }

@@ -11,6 +11,7 @@ import type { Logger } from '../../base/logger-port.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { checkEngine } from '../../models/engine-agreement.js';
 import { EngineBuild } from '../../models/engine-build.js';
+import { LargerBatches } from '../../models/larger-batches.js';
 import { ModelFolder, withSuffix, type ModelFile } from '../../models/model-folder.js';
 import { lookAheadBytes, modelMemoryBudget } from '../../models/model-memory.js';
 import { ModelRegistry, type ModelChange } from '../../models/model-registry.js';
@@ -67,37 +68,57 @@ export async function openDetector(
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
   const picture = await readPicture(join(bundledDir, 'demo', 'street.jpg'));
   const folder = await ModelFolder.open(config, bundledDir);
+  const onDeviceLost = (error: LatticeError) => {
+    logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
+    options.onGpuLost?.(error);
+  };
+  const computing = {
+    device: choice.device,
+    engineCache: config.engineCacheDir,
+    maxFileBytes: config.maxFileBytes,
+    maxPixels: config.maxPixels,
+    maxSide: config.maxSide,
+  };
   const core = openCore(
     {
+      ...computing,
       roots: config.imageRoots,
-      device: choice.device,
       gpuBatches: readBatches(config.gpuBatches),
       // The registry picks the files in 8 bits.
       precision: config.precision === 'int8' ? 'auto' : config.precision,
       threads: config.threads,
       asyncYields: config.jobsYield,
       ...(rectangles === 'auto' ? {} : { rectangles }),
-      engineCache: config.engineCacheDir,
-      maxFileBytes: config.maxFileBytes,
-      maxPixels: config.maxPixels,
-      maxSide: config.maxSide,
       lookAheadBytes: lookAheadBytes(),
       crashMarkerPath: options.crashMarkerPath ?? '',
       ...(options.abortOnPathSuffix === undefined
         ? {}
         : { abortOnPathSuffix: options.abortOnPathSuffix }),
     },
-    (error) => {
-      logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
-      options.onGpuLost?.(error);
-    },
+    onDeviceLost,
   );
+  const engineFolder = config.engineCacheDir;
+  const larger = new LargerBatches({
+    core,
+    openBuilder: (batch) =>
+      openCore(
+        { ...computing, roots: [], threads: 1, gpuBatches: [batch], hardwareDecode: false },
+        onDeviceLost,
+      ),
+    engineFolder,
+    threads: config.threads,
+    logger,
+  });
   const selfCheck = new SelfCheck({ core, picture, logger });
   const registry = new ModelRegistry({
     folder,
     loader: {
       loadModel: async (path, eightBitPath) =>
-        namingLimits(await core.loadModel(path, eightBitPath), path, logger),
+        namingLimits(
+          await larger.givingWay(() => core.loadModel(path, eightBitPath)),
+          path,
+          logger,
+        ),
       unloadModel: (modelId) => {
         core.unloadModel(modelId);
       },
@@ -109,10 +130,11 @@ export async function openDetector(
     },
     admit: async (model) => {
       if (onGpu) {
-        const engineFolder = config.engineCacheDir;
         model.agreement = await checkEngine(model, { core, engineFolder, threads: config.threads });
+        await larger.addKept(model);
       }
       await selfCheck.admit(model);
+      larger.build(model);
     },
     memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
     onChange: (change) => {
@@ -134,6 +156,7 @@ export async function openDetector(
     registry,
     selfCheck,
     build,
+    larger,
     spelling: new OtherSpelling(config.imageRoots),
     ...(gpu === undefined
       ? {}

@@ -52,6 +52,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
     registry: registry as unknown as ModelRegistry,
     selfCheck: { stop: ignore },
     build,
+    larger: { close: () => Promise.resolve() },
     spelling: { open: (path, open) => open(path) },
     explain: () => ({ device: 'cuda', gpus: 1, precision: 'fp16', reason: '' }),
   });

@@ -22,6 +22,7 @@
 #include "native/engine/gpu_engine.h"
 #include "native/letterbox/yuv_sample.h"
 #include "test/native/engine/tiny_scene.h"
+#include "test/native/engine/whole_gpu_engine.h"
 
 namespace lattice {
 namespace {
@@ -49,16 +50,9 @@ EngineKind OnCpu(const std::string& precision) {
           [=](const std::string& path) { return LoadCpuEngine(path, TwoSlots(precision)); }};
 }
 
-// Each test is a process of its own, and a build takes long: scripts/gpu-check.sh names a cache and
-// builds before.
 EngineKind OnGpus() {
-  return {"gpu", [](const std::string& path) {
-            GpuEngineOptions options;
-            if (const char* folder = std::getenv("LATTICE_ENGINE_CACHE_DIR")) {
-              options.cache_folder = folder;
-            }
-            return LoadGpuEngine(path, options, nullptr);
-          }};
+  return {"gpu",
+          [](const std::string& path) { return LoadWholeGpuEngine(path, GpuOptionsOfCheck()); }};
 }
 
 class EngineConformance : public testing::TestWithParam<EngineKind> {

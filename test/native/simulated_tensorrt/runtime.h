@@ -39,7 +39,7 @@ struct LoadedPlan {
   std::vector<ProfileShape> profiles;
   std::unique_ptr<HostNetwork> network;
   int gpu = 0;  // where it was loaded
-  // LATTICE_SIMULATED_WRONG is set: the network gives half of every number.
+  // Batches are not below LATTICE_SIMULATED_WRONG: the network gives half of every number.
   bool is_wrong = false;
 };
 

@@ -16,7 +16,7 @@ EngineKey SampleKey() {
           .sm_major = 9,
           .sm_minor = 0,
           .precision = "fp16",
-          .buckets = {1, 2, 4, 8, 16, 32},
+          .batch = 8,
           .input_width = 640,
           .input_height = 640,
           .builder_level = 5,
@@ -27,7 +27,7 @@ EngineKey SampleKey() {
 TEST(EngineKeyTest, NamesAreStable) {
   EXPECT_EQ(EngineName(SampleKey()),
             "vehicles-v8n_NVIDIA-H100-80GB-HBM3_sm9.0_trt10.15.1.29_fp16_"
-            "4754a911061f94078f82f0178dc47ba1.engine");
+            "4d86a95189626e8a53c60fd5e82f6662.engine");
   EXPECT_EQ(TimingName(SampleKey()), "timing_NVIDIA-H100-80GB-HBM3_sm9.0_trt10.15.1.29.cache");
 }
 
@@ -57,15 +57,14 @@ TEST(EngineKeyTest, EveryFieldMatters) {
       [](EngineKey* key) { key->sm_major = 10; },
       [](EngineKey* key) { key->sm_minor = 1; },
       [](EngineKey* key) { key->precision = "fp32"; },
-      [](EngineKey* key) { key->buckets = {1, 2, 4, 8, 163, 2}; },
-      [](EngineKey* key) { key->buckets = {2, 1, 4, 8, 16, 32}; },
-      [](EngineKey* key) { key->buckets = {}; },
+      [](EngineKey* key) { key->batch = 1; },
       [](EngineKey* key) { key->input_width = 641; },
       [](EngineKey* key) { key->input_height = 641; },
       [](EngineKey* key) { key->builder_level = 4; },
       [](EngineKey* key) { key->conversion_version = 2; },
       // Values that run into the next field are no other key's values.
       [](EngineKey* key) { key->sm_major = 90, key->sm_minor = 0; },
+      [](EngineKey* key) { key->batch = 86, key->input_width = 40; },
       [](EngineKey* key) { key->builder_level = 51, key->conversion_version = 1; },
       [](EngineKey* key) { key->builder_level = 5, key->conversion_version = 11; },
   };
@@ -80,7 +79,7 @@ TEST(EngineKeyTest, EveryFieldMatters) {
 TEST(EngineKeyTest, TimingsDependOnTensorRtAndTheGpuOnly) {
   EngineKey other = SampleKey();
   other.model_sha256 = "another";
-  other.buckets = {1};
+  other.batch = 1;
   other.precision = "fp32";
   EXPECT_EQ(TimingName(other), TimingName(SampleKey()));
   for (const Change& change : std::vector<Change>{

@@ -20,6 +20,7 @@
 #include "native/base/scoped_fd.h"
 #include "native/engine/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
+#include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/model/head_writer.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 
@@ -48,7 +49,7 @@ class SimulatedGpuTest : public testing::Test {
     options.gpu = gpu;
     options.cache_folder = cache_;
     options.batches = batches_;
-    return LoadGpuEngine(model_, options, on_build);
+    return LoadWholeGpuEngine(model_, options, on_build);
   }
 
   std::unique_ptr<Engine> Loaded() {
@@ -162,6 +163,7 @@ TEST_F(SimulatedGpuTest, ABuildTellsItsProgressAndCanBeGivenUp) {
 }
 
 TEST_F(SimulatedGpuTest, TheWaitForAnotherBuildOfTheEngineIsABuildThatCanBeGivenUp) {
+  batches_ = {1};
   (void)Loaded();
   std::string lock;
   for (const auto& entry : std::filesystem::directory_iterator(cache_)) {
@@ -184,6 +186,7 @@ TEST_F(SimulatedGpuTest, TheWaitForAnotherBuildOfTheEngineIsABuildThatCanBeGiven
 }
 
 TEST_F(SimulatedGpuTest, AKeptEngineIsBuiltAgainOnlyForAnotherFileAlsoOfTheSameNameAndSize) {
+  batches_ = {1};
   WriteCutModel();
   EXPECT_EQ(BuildsToLoad(), 1);
   EXPECT_EQ(BuildsToLoad(), 0);
@@ -195,17 +198,19 @@ TEST_F(SimulatedGpuTest, AKeptEngineIsBuiltAgainOnlyForAnotherFileAlsoOfTheSameN
   EXPECT_EQ(BuildsToLoad(), 0);
 }
 
-TEST_F(SimulatedGpuTest, AnEngineSaysWhichFileKeepsItWhetherBuiltOrLoaded) {
+TEST_F(SimulatedGpuTest, AnEngineSaysWhichFilesKeepItWhetherBuiltOrLoaded) {
   for (int load = 0; load < 2; ++load) {
     const auto engine = Loaded();
     ASSERT_NE(engine, nullptr);
-    const std::string& file = engine->info().engine_file;
-    EXPECT_TRUE(file.ends_with(".engine")) << file;
-    EXPECT_TRUE(std::filesystem::exists(cache_ / file)) << file;
+    ASSERT_EQ(engine->info().engines.size(), 2u);
+    for (const BatchEngine& each : engine->info().engines) {
+      EXPECT_TRUE(each.file.ends_with(".engine")) << each.file;
+      EXPECT_TRUE(std::filesystem::exists(cache_ / each.file)) << each.file;
+    }
   }
   const auto unkept = LoadGpuEngine(model_, {}, nullptr);
   ASSERT_TRUE(unkept.ok()) << unkept.status().message();
-  EXPECT_EQ((*unkept)->info().engine_file, "");
+  EXPECT_EQ((*unkept)->info().engines.front().file, "");
 }
 
 TEST_F(SimulatedGpuTest, ANewEngineThatTensorRtRefusesIsAReason) {
@@ -278,7 +283,7 @@ TEST_F(SimulatedGpuTest, AJpegStaysOnTheGpuWhereItsEnginesDecode) {
   const auto decoder = OpenJpegEngines(0);
   if (!decoder.ok()) GTEST_SKIP() << decoder.status().message();
   options.decoder = *decoder;
-  const auto engine = LoadGpuEngine(model_, options, nullptr);
+  const auto engine = LoadWholeGpuEngine(model_, options);
   ASSERT_TRUE(engine.ok()) << engine.status().message();
   std::ifstream stream(LATTICE_SOURCE_DIR "/models/demo/street.jpg", std::ios::binary);
   const std::vector<uint8_t> file{std::istreambuf_iterator<char>(stream), {}};

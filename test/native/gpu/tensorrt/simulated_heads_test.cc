@@ -19,6 +19,7 @@
 #include "native/letterbox/letterbox.h"
 #include "native/model/half_float.h"
 #include "test/native/engine/tiny_scene.h"
+#include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/gpu/tensorrt/network_runner.h"
 #include "test/native/model/head_writer.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
@@ -53,7 +54,7 @@ class SimulatedHeads : public testing::TestWithParam<HeadCase> {
     simulated::PlugIn({{}});
     path_ = testing::TempDir() + "head-" + std::to_string(getpid()) + ".onnx";
     std::ofstream(path_, std::ios::binary) << test::HeadWriter(GetParam().options).Model();
-    auto engine = LoadGpuEngine(path_, {}, nullptr);
+    auto engine = LoadWholeGpuEngine(path_, {});
     ASSERT_TRUE(engine.ok()) << engine.status().message();
     engine_ = *std::move(engine);
     asked_.confidence = 0.3f;

@@ -17,6 +17,7 @@
 #include "native/gpu/cuda/owners.h"
 #include "native/gpu/jpeg/photo_sides.h"
 #include "test/native/engine/tiny_scene.h"
+#include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/model/head_writer.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 
@@ -59,7 +60,7 @@ class SimulatedMemoryTest : public testing::Test {
   void TearDown() override { std::filesystem::remove(model_); }
 
   std::unique_ptr<Engine> Loaded(const GpuEngineOptions& options = {}) {
-    auto engine = LoadGpuEngine(model_, options, nullptr);
+    auto engine = LoadWholeGpuEngine(model_, options);
     EXPECT_TRUE(engine.ok()) << engine.status().message();
     return engine.ok() ? *std::move(engine) : nullptr;
   }
