@@ -306,6 +306,11 @@ def prepared(path: Path) -> onnx.ModelProto:
         folded = Path(folder) / "folded.onnx"
         quant_pre_process(str(path), str(folded), skip_symbolic_shape=True)
         model = onnx.load(folded)
+    if len(model.graph.output) != 1:
+        raise SystemExit(
+            f"{path.name} has {len(model.graph.output)} outputs, as RT-DETR and D-FINE have: "
+            "8-bit copies are made of networks with one output only"
+        )
     opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
     if opset < LEAST_OPSET:
         model = version_converter.convert_version(model, LEAST_OPSET)

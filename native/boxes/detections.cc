@@ -138,10 +138,10 @@ Detection Located(const Box& box, const Candidate& candidate, const LetterboxTra
   const auto top = static_cast<float>(t.pad_top);
   const auto width = static_cast<float>(t.source_width);
   const auto height = static_cast<float>(t.source_height);
-  return {ToSource(box.x1, left, t.scale, width),
-          ToSource(box.y1, top, t.scale, height),
-          ToSource(box.x2, left, t.scale, width),
-          ToSource(box.y2, top, t.scale, height),
+  return {ToSource(box.x1, left, t.scale_x, width),
+          ToSource(box.y1, top, t.scale_y, height),
+          ToSource(box.x2, left, t.scale_x, width),
+          ToSource(box.y2, top, t.scale_y, height),
           candidate.score,
           static_cast<float>(candidate.class_id)};
 }

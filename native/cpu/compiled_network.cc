@@ -18,13 +18,13 @@
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
-#include "native/model/yolox.h"
+#include "native/model/readable_layout.h"
 
 namespace lattice {
 namespace {
 
 // To be raised with every change of what reading a model finds, or of what is kept of it.
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr char kSuffix[] = ".network";
 // Of models and their versions; the files of others are removed.
 constexpr size_t kMostKept = 16;
@@ -37,6 +37,8 @@ struct Findings {
   int anchors = 0;
   int any_rectangle = 0;
   int fixed_batch = 0;
+  int stretched = 0;
+  int only_f32 = 0;
   Quantization quantization = Quantization::kNone;
 };
 static_assert(std::is_trivially_copyable_v<Findings>);
@@ -90,33 +92,44 @@ void Keep(const EngineCache& cache, const std::string& name, const Network& netw
   cache.KeepLatest(kSuffix, kMostKept);
 }
 
-CpuPrecision PrecisionOf(Quantization quantization, bool bf16) {
-  return {.bf16 = bf16, .eight_bit = quantization != Quantization::kSigned};
+// `bf16`: wanted, where the network allows it.
+CpuPrecision PrecisionOf(const Findings& findings, bool bf16) {
+  return {.bf16 = bf16 && findings.only_f32 == 0,
+          .eight_bit = findings.quantization != Quantization::kSigned};
 }
 
-Network Compile(const OpenVinoModel& model, CpuPrecision precision) {
-  auto compiled = SharedCore().compile_model(model.network, "CPU", CpuProperties(1, 0, precision));
+Findings FoundIn(const OpenVinoModel& model) {
+  const ModelInfo& info = model.info;
+  return {.input = {info.input_width, info.input_height},
+          .head = info.head,
+          .anchors = info.anchors,
+          .any_rectangle = info.any_rectangle,
+          .fixed_batch = info.fixed_batch,
+          .stretched = info.stretched,
+          .only_f32 = info.only_f32,
+          .quantization = model.quantization};
+}
+
+Network Compile(const OpenVinoModel& model, bool bf16) {
+  const Findings findings = FoundIn(model);
+  auto compiled = SharedCore().compile_model(model.network, "CPU",
+                                             CpuProperties(1, 0, PrecisionOf(findings, bf16)));
   std::ostringstream exported;
   compiled.export_model(exported);
-  const ModelInfo& info = model.info;
-  return {{.input = {info.input_width, info.input_height},
-           .head = info.head,
-           .anchors = info.anchors,
-           .any_rectangle = info.any_rectangle,
-           .fixed_batch = info.fixed_batch,
-           .quantization = model.quantization},
-          Copied(std::move(exported).str())};
+  return {findings, Copied(std::move(exported).str())};
 }
 
-ModelInfo Described(ModelInfo info, const Findings& findings, bool bf16) {
+ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision precision) {
   info.input_width = findings.input.width;
   info.input_height = findings.input.height;
   info.head = findings.head;
   info.anchors = findings.anchors;
   info.any_rectangle = findings.any_rectangle != 0;
   info.fixed_batch = findings.fixed_batch;
+  info.stretched = findings.stretched != 0;
+  info.only_f32 = findings.only_f32 != 0;
   info.device = "CPU";
-  info.precision = bf16 ? "bf16" : "f32";
+  info.precision = precision.bf16 ? "bf16" : "f32";
   if (findings.quantization == Quantization::kUnsigned) info.precision = "int8";
   return info;
 }
@@ -153,19 +166,19 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   std::vector<InputSize> rectangles;
   std::vector<std::string> without;
   if (!network) {
-    auto model = ReadOpenVinoModel(WithYoloxAsRows(*std::move(file), *described), *described,
-                                   options.rectangles);
+    const std::string readable = WithReadableLayout(*std::move(file), &*described);
+    auto model = ReadOpenVinoModel(readable, *described, options.rectangles);
     if (!model.ok()) return model.status();
     rectangles = model->info.rectangles;
     without = model->info.without;
-    network = Compile(*model, PrecisionOf(model->quantization, *bf16));
+    network = Compile(*model, *bf16);
     if (cache) Keep(*cache, name, *network);
   }
   CompiledNetwork compiled;
-  compiled.info_ = Described(*std::move(described), network->findings, *bf16);
+  compiled.precision_ = PrecisionOf(network->findings, *bf16);
+  compiled.info_ = Described(*std::move(described), network->findings, compiled.precision_);
   compiled.info_.rectangles = std::move(rectangles);
   compiled.info_.without = std::move(without);
-  compiled.precision_ = PrecisionOf(network->findings.quantization, *bf16);
   compiled.exported_ = network->exported;
   compiled.file_bytes_ = file_bytes;
   compiled.was_kept_ = was_kept;

@@ -133,8 +133,8 @@ class CpuEngine final : public Engine {
   Result<std::unique_ptr<EngineInput>> InputOf(const PictureView& image) {
     try {
       Stopwatch watch;
-      const LetterboxTransform own =
-          ComputeLetterbox(image.width, image.height, info().input_width, info().input_height);
+      const LetterboxTransform own = (info().stretched ? ComputeStretch : ComputeLetterbox)(
+          image.width, image.height, info().input_width, info().input_height);
       const InputSize size = SizeFor(own);
       auto input = std::make_unique<CpuInput>(InputFloats(inputs_, InputBytes(info())), size);
       input->transform = CentredIn(own, size.width, size.height);

@@ -111,12 +111,25 @@ LetterboxTransform ComputeLetterbox(int source_width, int source_height, int inp
   const double scale = std::min(static_cast<double>(input_width) / source_width,
                                 static_cast<double>(input_height) / source_height);
   LetterboxTransform t;
-  t.scale = static_cast<float>(scale);
+  t.scale_x = static_cast<float>(scale);
+  t.scale_y = t.scale_x;
   t.resized_width = std::min(RoundedAtLeastOne(source_width * scale), input_width);
   t.resized_height = std::min(RoundedAtLeastOne(source_height * scale), input_height);
   t.source_width = source_width;
   t.source_height = source_height;
   return CentredIn(t, input_width, input_height);
+}
+
+LetterboxTransform ComputeStretch(int source_width, int source_height, int input_width,
+                                  int input_height) {
+  LetterboxTransform t;
+  t.scale_x = static_cast<float>(static_cast<double>(input_width) / source_width);
+  t.scale_y = static_cast<float>(static_cast<double>(input_height) / source_height);
+  t.resized_width = input_width;
+  t.resized_height = input_height;
+  t.source_width = source_width;
+  t.source_height = source_height;
+  return t;
 }
 
 LetterboxTransform CentredIn(LetterboxTransform transform, int input_width, int input_height) {

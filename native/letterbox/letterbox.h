@@ -1,4 +1,5 @@
-// Pixels -> network input: scaled to fit, centred on grey 114, RGB / 255, planar (NCHW).
+// Pixels -> network input: scaled to fit and centred on grey 114, or stretched to the whole input;
+// RGB / 255, planar (NCHW).
 // Bilinear with two taps, half-pixel centres, no antialiasing: OpenCV's INTER_LINEAR, which the
 // reference uses.
 #ifndef LATTICE_LETTERBOX_LETTERBOX_H_
@@ -10,7 +11,8 @@ namespace lattice {
 
 // Maps network input pixels back to source pixels: source = (input - pad) / scale.
 struct LetterboxTransform {
-  float scale = 1;  // r = min(input_w / source_w, input_h / source_h)
+  float scale_x = 1;  // both r = min(input_w / source_w, input_h / source_h) unless it is stretched
+  float scale_y = 1;
   int pad_left = 0;
   int pad_top = 0;
   int resized_width = 0;   // round(source_w * r)
@@ -27,6 +29,10 @@ inline bool IsUnscaled(const LetterboxTransform& t) {
 // Reference rounding: pad = (input - resized) / 2, left/top = round(pad - 0.1).
 LetterboxTransform ComputeLetterbox(int source_width, int source_height, int input_width,
                                     int input_height);
+
+// Fills the input, whatever the proportions of the picture.
+LetterboxTransform ComputeStretch(int source_width, int source_height, int input_width,
+                                  int input_height);
 
 // The same picture, centred in an input that is no smaller than it.
 LetterboxTransform CentredIn(LetterboxTransform transform, int input_width, int input_height);

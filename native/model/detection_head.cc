@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "native/model/graph_tensors.h"
 #include "native/model/onnx_fields.h"
 
 namespace lattice {
@@ -26,47 +26,9 @@ struct End {
   int64_t channels;
 };
 
-// Tensors by name. Refers to the graph.
-class Tensors {
- public:
-  explicit Tensors(const OnnxGraph& graph) {
-    for (const OnnxNode& node : graph.nodes) {
-      for (const std::string& output : node.outputs) {
-        if (!output.empty()) makers_.emplace(output, &node);
-      }
-    }
-    for (const OnnxTensor& tensor : graph.initializers) constants_.emplace(tensor.name, &tensor);
-    for (const OnnxValueInfo& info : graph.value_info) types_.emplace(info.name, info.type);
-  }
-
-  // Null for inputs, initializers, and names that nothing makes.
-  const OnnxNode* MakerOf(std::string_view tensor) const { return Find(makers_, tensor); }
-  const OnnxTensor* ConstantOf(std::string_view tensor) const { return Find(constants_, tensor); }
-  int32_t TypeIn(std::string_view tensor) const {
-    const auto found = types_.find(tensor);
-    return found == types_.end() ? kNoType : found->second;
-  }
-
- private:
-  template <typename Value>
-  static const Value* Find(const std::unordered_map<std::string_view, const Value*>& map,
-                           std::string_view name) {
-    const auto found = map.find(name);
-    return found == map.end() ? nullptr : found->second;
-  }
-
-  std::unordered_map<std::string_view, const OnnxNode*> makers_;
-  std::unordered_map<std::string_view, const OnnxTensor*> constants_;
-  std::unordered_map<std::string_view, int32_t> types_;
-};
-
-bool Is(const OnnxNode* node, std::string_view op) {
-  return node != nullptr && node->domain.empty() && node->op == op && !node->inputs.empty();
-}
-
 // Shape of a convolution's weights, which may be quantised or stored as halves; empty where it is
 // not known.
-std::vector<int64_t> WeightShape(const Tensors& tensors, const OnnxNode& convolution) {
+std::vector<int64_t> WeightShape(const GraphTensors& tensors, const OnnxNode& convolution) {
   if (convolution.inputs.size() < 2) return {};
   std::string_view name = convolution.inputs[1];
   for (int step = 0; step < kMostSteps; ++step) {
@@ -87,7 +49,7 @@ std::vector<int64_t> WeightShape(const Tensors& tensors, const OnnxNode& convolu
 }
 
 // The convolution whose numbers the tensor holds, at most quantised and dequantised.
-const OnnxNode* ConvolutionOf(const Tensors& tensors, std::string_view tensor) {
+const OnnxNode* ConvolutionOf(const GraphTensors& tensors, std::string_view tensor) {
   const OnnxNode* maker = tensors.MakerOf(tensor);
   for (int step = 0; step < kMostSteps && Is(maker, "DequantizeLinear"); ++step) {
     maker = tensors.MakerOf(maker->inputs[0]);
@@ -104,7 +66,7 @@ bool WeighsBins(const std::vector<int64_t>& weights) {
 
 // In the order in which the inputs of the nodes behind them lead there; nothing where the walk does
 // not end in six convolutions.
-std::optional<std::vector<End>> FindEnds(const OnnxGraph& graph, const Tensors& tensors) {
+std::optional<std::vector<End>> FindEnds(const OnnxGraph& graph, const GraphTensors& tensors) {
   std::unordered_set<std::string_view> inputs;
   for (const OnnxValueInfo& input : graph.inputs) {
     if (tensors.ConstantOf(input.name) == nullptr) inputs.insert(input.name);
@@ -163,7 +125,7 @@ bool HoldsGraph(const OnnxNode& node) {
 }
 
 // Of the numbers of a tensor in which a head ends.
-int32_t TypeOf(const Tensors& tensors, std::string_view tensor) {
+int32_t TypeOf(const GraphTensors& tensors, std::string_view tensor) {
   for (int step = 0; step < kMostSteps; ++step) {
     if (const OnnxTensor* constant = tensors.ConstantOf(tensor)) return constant->type;
     const int32_t said = tensors.TypeIn(tensor);
@@ -199,7 +161,7 @@ OnnxValueInfo MakeOutput(const std::string& name, int32_t type) {
 
 // Names of all tensors that lead to the graph's outputs, these included.
 std::unordered_set<std::string> LiveTensors(const OnnxGraph& graph) {
-  const Tensors tensors(graph);
+  const GraphTensors tensors(graph);
   std::unordered_set<std::string> live;
   std::vector<std::string_view> waiting;
   for (const OnnxValueInfo& output : graph.outputs) waiting.push_back(output.name);
@@ -239,7 +201,7 @@ std::optional<DetectionHead> FindDetectionHead(const OnnxModel& model, int class
   if (graph.outputs.size() != 1) return std::nullopt;
   // A graph inside a node may read any tensor outside, which no input of the node shows.
   if (std::any_of(graph.nodes.begin(), graph.nodes.end(), HoldsGraph)) return std::nullopt;
-  const auto ends = FindEnds(graph, Tensors(graph));
+  const auto ends = FindEnds(graph, GraphTensors(graph));
   if (!ends) return std::nullopt;
 
   const auto of_classes = [&](const End& end) { return end.channels == classes; };
@@ -267,7 +229,7 @@ std::optional<DetectionHead> FindDetectionHead(const OnnxModel& model, int class
 
 void CutAtHead(OnnxModel* model, const DetectionHead& head) {
   OnnxGraph& graph = model->graph;
-  const Tensors tensors(graph);
+  const GraphTensors tensors(graph);
   std::vector<OnnxValueInfo> outputs;
   for (const HeadScale& scale : head.scales) {
     for (const std::string& name : {scale.boxes, scale.classes}) {

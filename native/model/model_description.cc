@@ -38,10 +38,22 @@ int Side(int64_t exported, int from_metadata) {
 // Columns of a network that suppresses by itself.
 constexpr int64_t kFinalColumns = 6;
 constexpr int64_t kMaxAnchors = 10'000'000;
+constexpr int64_t kMostQueries = 1000;
+
+constexpr const char* kDetrNeeds =
+    "RT-DETR and D-FINE are read in float32, with logits and boxes as the only outputs or with the "
+    "three outputs of their own export, and with a name for each class that the network has.";
 
 constexpr const char* kOneOutput =
     "Needed is one output, of boxes; several are those of segmentation, of poses, or of a head "
     "without its end. Export a detector with task=detect.";
+
+// [batch, queries, 4] beside something else.
+bool HasDetrBoxes(const std::vector<Shape>& outputs) {
+  return std::any_of(outputs.begin(), outputs.end(), [](const Shape& output) {
+    return output.size() == 3 && output[2] == 4 && output[1] <= kMostQueries;
+  });
+}
 
 // Cells of the three grids of the network's input.
 int64_t CellsOf(const ModelInfo& info) {
@@ -57,8 +69,9 @@ std::string Advice(const Shape& output, bool chooses_boxes, const ModelInfo& inf
   const auto classes = static_cast<int64_t>(info.names.size());
   const auto rows = output.size() == 3 ? output[1] : 0;
   const auto columns = output.size() == 3 ? output[2] : 0;
-  if (columns == 4 + classes && (chooses_boxes || rows <= 1000)) {
-    return "This is the layout of RT-DETR, which is not read: export another detector.";
+  if (columns == 4 + classes && (chooses_boxes || rows <= kMostQueries)) {
+    return "This is RT-DETR with boxes and scores in one output, which is not read. " +
+           std::string(kDetrNeeds);
   }
   if (columns == 4 + classes) return "Rows and columns are swapped: export it without a transpose.";
   if (columns == 5 + classes && rows == CellsOf(info)) {
@@ -106,7 +119,7 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
   if (const auto head = metadata.find("head");
       head != metadata.end() && head->second.find("RTDETR") != std::string::npos) {
     return Refuse(
-        "The model is an RT-DETR, whose pictures are stretched: export another detector.");
+        "The model is an RT-DETR of an exporter that is not read: export another detector.");
   }
   const auto names = metadata.find("names");
   if (names == metadata.end()) {
@@ -135,7 +148,9 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
 Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info) {
   constexpr const char* kNeeded = "; one image input [batch, 3, height, width] is needed.";
   if (inputs.size() != 1 || inputs[0].size() != 4 || (inputs[0][1] != 3 && inputs[0][1] != -1)) {
-    return Refuse("The model's inputs are " + ListText(inputs) + kNeeded);
+    const bool has_size = inputs.size() == 2 && inputs[1].size() == 2 && inputs[1][1] == 2;
+    return Refuse("The model's inputs are " + ListText(inputs) + kNeeded +
+                  (has_size ? std::string(" ") + kDetrNeeds : std::string()));
   }
   int height = kDefaultSide;
   int width = kDefaultSide;
@@ -171,7 +186,9 @@ Status CheckOutput(const std::vector<Shape>& outputs, int batch, bool chooses_bo
   info.head = {};
   info.head.classes = static_cast<int>(classes);
   const std::string found = "The model's outputs are " + ListText(outputs) + ". ";
-  if (outputs.size() != 1) return Refuse(found + kOneOutput);
+  if (outputs.size() != 1) {
+    return Refuse(found + (HasDetrBoxes(outputs) ? kDetrNeeds : kOneOutput));
+  }
   const Shape& output = outputs[0];
   const bool fits_batch = output.size() == 3 && (output[0] == batch || output[0] < 0);
   if (fits_batch && output[2] == kFinalColumns && chooses_boxes) {

@@ -31,6 +31,10 @@ struct ModelInfo {
   std::vector<std::string> without;   // a sentence for each thing asked for that it cannot do
   int fixed_batch = 0;                // 0 = any
   int stride = 32;
+  // Pictures fill the whole input, whatever their proportions; else they keep these.
+  bool stretched = false;
+  // Never in bf16, whose steps of 1/256 move boxes that a network keeps as shares of the picture.
+  bool only_f32 = false;
   std::string device;     // "CPU", or the GPU's name
   std::string precision;  // "f32", "bf16", ...
   // About what the loaded model takes of the memory of its device.

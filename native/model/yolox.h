@@ -2,19 +2,19 @@
 #ifndef LATTICE_MODEL_YOLOX_H_
 #define LATTICE_MODEL_YOLOX_H_
 
-#include <string>
-
 #include "native/model/model_info.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice {
 
-// A model whose graph ends as the raw exports of YOLOX do, as one of the layout kRows: pixels come
-// in as RGB from 0 to 1, which the network gets as BGR from 0 to 255; boxes go out as centre and
-// size in input pixels, and a score per class, that of the object times that of the class. Every
-// other model as it is: the end must be, of each of three grids, [4 numbers of a convolution, the
-// sigmoid of 1, the sigmoids of `info.names`], joined finest grid first, transposed, in float32.
-// Pictures lie in the middle of the input, not at its corner as in the training of YOLOX.
-std::string WithYoloxAsRows(std::string file, ModelInfo info);
+// Turns a model whose graph ends as the raw exports of YOLOX do into one of the layout kRows:
+// pixels come in as RGB from 0 to 1, which the network gets as BGR from 0 to 255; boxes go out as
+// centre and size in input pixels, and a score per class, that of the object times that of the
+// class. False for every other model, which stays as it is: the end must be, of each of three
+// grids, [4 numbers of a convolution, the sigmoid of 1, the sigmoids of `info.names`], joined
+// finest grid first, transposed, in float32. Pictures lie in the middle of the input, not at its
+// corner as in the training of YOLOX.
+bool TurnYoloxIntoRows(ModelInfo info, OnnxModel* model);
 
 }  // namespace lattice
 

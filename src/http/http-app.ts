@@ -14,6 +14,7 @@ import type { BrowserAccess, Page } from './access/browser-access.js';
 import { createRequestLog } from './request-log.js';
 import { methodsOf } from './route.js';
 import { DEEPSTACK_PATH } from './routes/deepstack.js';
+import { CVAT_PATH } from './routes/cvat.js';
 import { LABEL_STUDIO_PATH } from './routes/label-studio.js';
 import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
 import { replyRaw } from './answer/reply.js';
@@ -149,6 +150,7 @@ function spanFacts(c: AppContext): SpanFacts {
 /** Routes for other programs, which send keys in other ways. */
 function checksItself(compat: AppDeps['config']['compat'], path: string): boolean {
   if (compat === 'deepstack') return DEEPSTACK_PATH.test(path);
+  if (compat === 'cvat') return CVAT_PATH.test(path);
   return compat === 'label-studio' && LABEL_STUDIO_PATH.test(path);
 }
 

@@ -77,10 +77,11 @@ export async function examineModel(
   };
 }
 
-/** Requested explicitly, because `auto` may choose f32. Null on a CPU without it. */
+/** Requested explicitly, because `auto` may choose f32. Null on a CPU without it, and for a model that runs in f32 only. */
 async function examineInBf16(path: string, options: ExaminationOptions): Promise<Examined | null> {
   try {
-    return await examineIn('bf16', path, options);
+    const examined = await examineIn('bf16', path, options);
+    return examined.run.precision === 'bf16' ? examined : null;
   } catch (error) {
     // The file is good: it has run in f32. What is refused is the precision.
     if (error instanceof LatticeError && error.code === 'invalid_model') return null;

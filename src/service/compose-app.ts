@@ -19,6 +19,7 @@ import { aliasRoutes } from '../http/routes/aliases.js';
 import { annotatedRoutes } from '../http/routes/annotated.js';
 import { clusterRoutes } from '../http/routes/cluster.js';
 import { deepStackRoutes } from '../http/routes/deepstack.js';
+import { cvatRoutes, isCvatCall } from '../http/routes/cvat.js';
 import { labelStudioRoutes } from '../http/routes/label-studio.js';
 import { docsRoutes } from '../http/routes/docs.js';
 import { healthRoutes } from '../http/routes/health.js';
@@ -103,11 +104,13 @@ export function composeApp(deps: AppDeps): ComposedApp {
   for (const addRoutes of ROUTES) addRoutes(route, parts);
   if (config.compat === 'deepstack') deepStackRoutes(route, parts);
   if (config.compat === 'label-studio') labelStudioRoutes(route, parts);
+  if (config.compat === 'cvat') cvatRoutes(route, parts);
   streamRoute(route, parts, stream);
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
-  const maxBodyBytes = ({ method, url, headers }: IncomingMessage) =>
-    isUploadedFile(method, url)
-      ? config.maxFileBytes
-      : (uploads.maxBytes(headers['content-type']) ?? config.maxBodyBytes);
+  const maxBodyBytes = ({ method, url, headers }: IncomingMessage) => {
+    if (isUploadedFile(method, url)) return config.maxFileBytes;
+    if (config.compat === 'cvat' && isCvatCall(url)) return uploads.maxJsonBytes;
+    return uploads.maxBytes(headers['content-type']) ?? config.maxBodyBytes;
+  };
   return { app, stream, openApi, outlives, maxBodyBytes };
 }

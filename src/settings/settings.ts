@@ -300,10 +300,10 @@ export const settings = {
     )
     .register(uses, { shown: true }),
   compat: z
-    .enum(['none', 'deepstack', 'label-studio'])
+    .enum(['none', 'deepstack', 'label-studio', 'cvat'])
     .default('none')
     .describe(
-      "deepstack: also the routes of DeepStack and CodeProject.AI, for cameras' programs, see deepstack.md; label-studio: also those of a machine learning backend of Label Studio, see exports.md",
+      "deepstack: also the routes of DeepStack and CodeProject.AI, for cameras' programs, see deepstack.md; label-studio: also those of a machine learning backend of Label Studio, cvat: also those that CVAT calls for automatic annotation, see exports.md",
     )
     .register(uses, { shown: true }),
   browse: yesOrNo

@@ -16,16 +16,20 @@ export interface Node {
   op: string;
   inputs: readonly string[];
   outputs: readonly string[];
-  /** Whole numbers. */
-  attributes?: Readonly<Record<string, number>>;
+  /** Whole numbers, or lists of these. */
+  attributes?: Readonly<Record<string, number | readonly number[]>>;
 }
+
+/** Sides by name. */
+export type Ports = Readonly<Record<string, readonly number[]>>;
 
 export interface Network {
   nodes: readonly Node[];
   tensors: readonly Tensor[];
-  /** Sides of `images` and of `output0`. */
+  /** Sides of `images`. */
   input: readonly number[];
-  output: readonly number[];
+  /** Sides of `output0`, or of all outputs. */
+  output: readonly number[] | Ports;
   metadata?: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +39,7 @@ export function onnxFile({ nodes, tensors, input, output, metadata = {} }: Netwo
     field(2, 'g'),
     ...tensors.map((tensor) => field(5, tensorMessage(tensor))),
     field(11, port('images', input)),
-    field(12, port('output0', output)),
+    ...outputsOf(output).map(([name, dims]) => field(12, port(name, dims))),
   ]);
   return Buffer.concat([
     number(1, 8),
@@ -44,6 +48,11 @@ export function onnxFile({ nodes, tensors, input, output, metadata = {} }: Netwo
     ...Object.entries(metadata).map(([key, value]) => field(14, entry(key, value))),
   ]);
 }
+
+const outputsOf = (output: Network['output']) =>
+  Object.entries(
+    Array.isArray(output) ? { output0: output as readonly number[] } : (output as Ports),
+  );
 
 export const floats = (
   name: string,
@@ -90,10 +99,16 @@ function nodeMessage({ op, inputs, outputs, attributes = {} }: Node): Buffer {
     ...inputs.map((name) => field(1, name)),
     ...outputs.map((name) => field(2, name)),
     field(4, op),
-    ...Object.entries(attributes).map(([name, value]) =>
-      field(5, Buffer.concat([field(1, name), number(3, value), number(20, 2)])),
-    ),
+    ...Object.entries(attributes).map(([name, value]) => field(5, attribute(name, value))),
   ]);
+}
+
+function attribute(name: string, value: number | readonly number[]): Buffer {
+  const content =
+    typeof value === 'number'
+      ? [number(3, value), number(20, 2)]
+      : [...value.map((each) => number(8, each)), number(20, 7)];
+  return Buffer.concat([field(1, name), ...content]);
 }
 
 function port(name: string, dims: readonly number[]): Buffer {

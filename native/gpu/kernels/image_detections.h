@@ -22,10 +22,10 @@ LATTICE_HOST_DEVICE inline void WriteRow(const DeviceHead& head, const Letterbox
   const auto top = static_cast<float>(t.pad_top);
   const auto width = static_cast<float>(t.source_width);
   const auto height = static_cast<float>(t.source_height);
-  row[0] = ToSource(box.x1, left, t.scale, width);
-  row[1] = ToSource(box.y1, top, t.scale, height);
-  row[2] = ToSource(box.x2, left, t.scale, width);
-  row[3] = ToSource(box.y2, top, t.scale, height);
+  row[0] = ToSource(box.x1, left, t.scale_x, width);
+  row[1] = ToSource(box.y1, top, t.scale_y, height);
+  row[2] = ToSource(box.x2, left, t.scale_x, width);
+  row[3] = ToSource(box.y2, top, t.scale_y, height);
   row[4] = head.Score(ClassOf(key), AnchorOf(key));
   row[5] = static_cast<float>(ClassOf(key));
 }

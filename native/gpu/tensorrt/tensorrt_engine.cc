@@ -36,8 +36,8 @@ struct GpuInput final : EngineInput {
   GpuInput(std::shared_ptr<const DecodedImage> of, const Rect& rect, const ModelInfo& model)
       : picture(std::move(of)),
         part(rect),
-        transform(
-            ComputeLetterbox(rect.width, rect.height, model.input_width, model.input_height)) {
+        transform((model.stretched ? ComputeStretch : ComputeLetterbox)(
+            rect.width, rect.height, model.input_width, model.input_height)) {
     width = rect.width;
     height = rect.height;
     decoded_by = picture->by;

@@ -21,7 +21,7 @@
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
-#include "native/model/yolox.h"
+#include "native/model/readable_layout.h"
 
 namespace lattice {
 namespace {
@@ -264,7 +264,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   if (!described.ok()) return described.status();
   model.info = *std::move(described);
   model.info.sha256 = Sha256(model.onnx);
-  model.onnx = WithYoloxAsRows(std::move(model.onnx), model.info);
+  model.onnx = WithReadableLayout(std::move(model.onnx), &model.info);
   const auto network = ReadOnnxModel(BytesOf(model.onnx));
   if (!network.ok()) return network.status();
   const auto input = ResolveInput(InputShapes(*network), model.info);

@@ -28,7 +28,7 @@ struct EngineOutput {
 
 struct TensorRtModel {
   std::string name;          // file name without folder
-  std::string onnx;          // of ReadModelFile and WithYoloxAsRows
+  std::string onnx;          // of ReadModelFile and WithReadableLayout
   ModelInfo info;            // without device
   std::vector<int> buckets;  // batch sizes, ascending
   // Where the network is cut: the GPU makes the boxes of the head's tensors, in FP16. None: it runs

@@ -120,7 +120,7 @@ function boxesText({ runs }: Examined): string {
 }
 
 function agreed(precisions: number, share: number | null): string {
-  if (precisions === 1) return 'this CPU has one precision';
+  if (precisions === 1) return 'it runs in one precision here';
   if (share === null) return 'no box on the pictures to compare; the classes may not be on them';
   return `${(share * 100).toFixed(1)} % of the boxes above 0.3 are found by both precisions (IoU 0.8)`;
 }

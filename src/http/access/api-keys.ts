@@ -92,6 +92,12 @@ export function presentedKey(c: AppContext): string | undefined {
   return bearer ?? c.req.header('x-api-key')?.trim();
 }
 
+/** The password of HTTP's basic authentication, for programs that can send a key in no other way. */
+export function basicPassword(c: AppContext): string | undefined {
+  const basic = /^Basic +([\w+/=]+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+  return /^[^:]*:(.*)$/.exec(Buffer.from(basic, 'base64').toString())?.[1];
+}
+
 /**
  * Owner of the key that the request presents, else of `other`; null for a missing or unknown key. As `ApiKeys.owner`, with the
  * address of the connection: behind a proxy it is the proxy's.

@@ -6,6 +6,7 @@ import { PICTURE_FORMATS } from '../../files/picture-format.js';
 import type { AppContext } from '../app-env.js';
 import type { BrowserAccess } from '../access/browser-access.js';
 import { BytesInHand, type Share } from './bytes-in-hand.js';
+import { readJson } from './json-body.js';
 import { ArrivingPicture, bodyOf, declaredBytes, readChunks, refuseCoding } from './read-body.js';
 import { refuseText } from './text-for-picture.js';
 import { FORM_OVERHEAD, IMAGE_FIELD, readForm, type Form } from './read-form.js';
@@ -55,6 +56,24 @@ export class Uploads {
     const share = this.#inHand.open();
     try {
       return await work(await this.#read(c, share));
+    } finally {
+      share.release();
+    }
+  }
+
+  /** Most bytes of JSON with a picture as base64 text. */
+  get maxJsonBytes(): number {
+    return 4 * Math.ceil(this.#config.maxFileBytes / 3) + FORM_OVERHEAD;
+  }
+
+  /** As `receive`, for such JSON, of which `work` gets the value; also rejects as `readJson`. */
+  async receiveJson<T>(c: AppContext, work: (value: unknown) => Promise<T>): Promise<T> {
+    this.#check(c);
+    const most = this.maxJsonBytes;
+    const share = this.#inHand.open();
+    try {
+      share.add(Math.min(declaredBytes(c) ?? most, most));
+      return await work(await readJson(c, most));
     } finally {
       share.release();
     }

@@ -10,7 +10,7 @@ import {
 import { predictionOf } from '../../export/labelstudio.js';
 import { checkImagePath } from '../../files/image-paths.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { admitOwner } from '../access/api-keys.js';
+import { admitOwner, basicPassword } from '../access/api-keys.js';
 import type { AppContext } from '../app-env.js';
 import { replyJson } from '../answer/reply.js';
 import { readJson } from '../request/json-body.js';
@@ -165,8 +165,6 @@ async function configOf(
 }
 
 function checkKey(c: AppContext, { apiKeys }: RouteParts): Promise<void> {
-  const basic = /^Basic +([\w+/=]+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
-  const [, password] = /^[^:]*:(.*)$/.exec(Buffer.from(basic, 'base64').toString()) ?? [];
   const detail = 'Enter an API key as the password of the backend in Label Studio.';
-  return admitOwner(c, apiKeys, password, detail);
+  return admitOwner(c, apiKeys, basicPassword(c), detail);
 }

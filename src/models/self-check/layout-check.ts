@@ -55,7 +55,7 @@ function faultOfClasses(rows: readonly Row[], classes: number): string | null {
     return (
       `the last of its 6 columns holds ${short(odd.classId)} and no number of a class. ` +
       (isShare(rows)
-        ? 'It looks like the layout of RT-DETR with 2 classes, which is not read: export another detector'
+        ? 'It looks like RT-DETR with 2 classes and one output, which is not read: export its logits and boxes as two outputs'
         : `It looks like a score per class behind each box: ${HOW_TO_EXPORT} and without a transpose`)
     );
   }
@@ -84,7 +84,7 @@ function faultOfPlaces(rows: readonly Row[], layout: Layout['layout']): string |
   if (isShare(rows)) {
     return (
       'all its boxes lie between 0 and 1, and pixels of the input are needed. They look like shares of the picture, as ' +
-      `RT-DETR gives them: ${HOW_TO_EXPORT}, and boxes in pixels`
+      `RT-DETR gives them, which is read in its own forms only (models/README.md): ${HOW_TO_EXPORT}, and boxes in pixels`
     );
   }
   const turned = rows.filter(({ box: [x1, y1, x2, y2] }) => x1 > x2 || y1 > y2);

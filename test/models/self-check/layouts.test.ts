@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { examineModel } from '../../../src/models/model-examination.js';
+import { detrFile } from '../../support/detr-model.js';
 import {
   CELLS,
   centreAndSize,
@@ -25,9 +26,11 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function examined(options: LayoutOptions) {
+const examined = (options: LayoutOptions) => examinedFile(layoutFile(options));
+
+function examinedFile(file: Buffer) {
   const path = join(folder, 'm.onnx');
-  writeFileSync(path, layoutFile(options));
+  writeFileSync(path, file);
   return examineModel(path, { threads: 1, pictures: [GREY] });
 }
 
@@ -82,6 +85,34 @@ describe('a layout of ours is taken', () => {
   ] as const)('%s', async (_, options, layout) => {
     const { model } = await examined(options);
     expect(model.layout).toBe(layout);
+  });
+});
+
+describe('RT-DETR with logits and boxes', () => {
+  const boxes = Array.from({ length: 20 }, (_, row) => {
+    const { centre, size, score } = placeOf(100 * row);
+    const [x, y] = centre;
+    return {
+      place: [x / SIDE, y / SIDE, size / SIDE, size / SIDE],
+      scores: [score, 0.1],
+    } as const;
+  });
+
+  it('is taken, and runs in f32 alone', async () => {
+    const { model, runs, agreement } = await examinedFile(detrFile({ boxes }));
+    expect(model.layout).toBe('final');
+    expect(runs.map(({ precision }) => precision)).toEqual(['f32']);
+    expect(agreement).toBeNull();
+  });
+
+  it.each([
+    ['of fewer names than classes', { names: ['car'] }, /a name for each class/],
+    ['of a backbone for pixels less a mean', { kernel: 7 }, /RT-DETR and D-FINE are read/],
+  ])('%s is refused', async (_, options, sentence) => {
+    await expect(examinedFile(detrFile({ boxes, ...options }))).rejects.toMatchObject({
+      code: 'invalid_model',
+      message: expect.stringMatching(sentence) as string,
+    });
   });
 });
 

@@ -101,6 +101,14 @@ TEST(DecodeRowsTest, LetterboxIsUndoneAndClamped) {
   EXPECT_TRUE(Same(head.FindBoxes({}, t).boxes.at(0), {0, 0, 1920, 1080, 0.9f, 0}));
 }
 
+TEST(DecodeRowsTest, StretchIsUndoneOnEachSide) {
+  Head head(1, 1);
+  head.Score(0, 0) = 0.9f;
+  head.Box(0, 320, 320, 64, 64);
+  const Detections found = head.FindBoxes({}, ComputeStretch(1920, 1080, 640, 640));
+  EXPECT_TRUE(Same(found.boxes.at(0), {864, 486, 1056, 594, 0.9f, 0}));
+}
+
 TEST(DecodeRowsTest, NonFiniteValuesNeverPass) {
   const float bad[] = {NAN, std::numeric_limits<float>::infinity(),
                        -std::numeric_limits<float>::infinity()};

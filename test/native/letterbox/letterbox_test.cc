@@ -31,11 +31,14 @@ struct Input {
   }
 };
 
-Input Boxed(const Image& image, int width, int height) {
+Input Placed(const Image& image, const LetterboxTransform& transform, int width, int height) {
   Input input{width, height, std::vector<float>(static_cast<size_t>(3 * width * height), NAN)};
-  Letterbox(image, ComputeLetterbox(image.width, image.height, width, height), width, height,
-            input.values.data());
+  Letterbox(image, transform, width, height, input.values.data());
   return input;
+}
+
+Input Boxed(const Image& image, int width, int height) {
+  return Placed(image, ComputeLetterbox(image.width, image.height, width, height), width, height);
 }
 
 int Level(const Image& image, int x, int y, int plane) {
@@ -65,7 +68,7 @@ float Sampled(const Image& image, const LetterboxTransform& t, int plane, int y,
 
 TEST(ComputeLetterbox, FollowsTheReferencesRounding) {
   const LetterboxTransform wide = ComputeLetterbox(1920, 1080, 640, 640);
-  EXPECT_FLOAT_EQ(wide.scale, 1.0f / 3.0f);
+  EXPECT_FLOAT_EQ(wide.scale_x, 1.0f / 3.0f);
   EXPECT_EQ(wide.resized_width, 640);
   EXPECT_EQ(wide.resized_height, 360);
   EXPECT_EQ(wide.pad_left, 0);
@@ -141,13 +144,14 @@ TEST(Letterbox, MatchesOpenCv) {
 
 TEST(Letterbox, EveryPixelIsTheSharedSample) {
   std::mt19937 random(3);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 120; ++round) {
     const auto side = [&](uint32_t most) { return static_cast<int>(1 + random() % most); };
     const Image image = RandomImage(side(90), side(90), random());
     const int width = side(70);
     const int height = side(70);
-    const LetterboxTransform t = ComputeLetterbox(image.width, image.height, width, height);
-    const Input input = Boxed(image, width, height);
+    const LetterboxTransform t = (round % 2 == 0 ? ComputeLetterbox : ComputeStretch)(
+        image.width, image.height, width, height);
+    const Input input = Placed(image, t, width, height);
     for (int plane = 0; plane < 3; ++plane) {
       for (int y = 0; y < height; ++y) {
         for (int x = 0; x < width; ++x) {
@@ -160,6 +164,16 @@ TEST(Letterbox, EveryPixelIsTheSharedSample) {
   }
 }
 
+TEST(ComputeStretch, FillsTheInputAndScalesEachSide) {
+  const LetterboxTransform t = ComputeStretch(1920, 1080, 640, 480);
+  EXPECT_EQ(t.resized_width, 640);
+  EXPECT_EQ(t.resized_height, 480);
+  EXPECT_EQ(t.pad_left, 0);
+  EXPECT_EQ(t.pad_top, 0);
+  EXPECT_FLOAT_EQ(640 / t.scale_x, 1920);
+  EXPECT_FLOAT_EQ(480 / t.scale_y, 1080);
+}
+
 TEST(Letterbox, CornersMapBackToTheSource) {
   std::mt19937 random(4);
   for (int round = 0; round < 500; ++round) {
@@ -167,13 +181,13 @@ TEST(Letterbox, CornersMapBackToTheSource) {
     const auto height = static_cast<int>(16 + random() % 4'000);
     const LetterboxTransform t = ComputeLetterbox(width, height, 640, 640);
     // Rounding moves an edge by half an input pixel at most, and the padding by as much.
-    const float tolerance = 1.0f / t.scale + 0.01f;
+    const float tolerance = 1.0f / t.scale_x + 0.01f;
     const auto left = static_cast<float>(t.pad_left);
     const auto right = static_cast<float>(t.pad_left + t.resized_width);
     const auto bottom = static_cast<float>(t.pad_top + t.resized_height);
-    EXPECT_EQ((left - left) / t.scale, 0.0f);
-    EXPECT_NEAR((right - left) / t.scale, static_cast<float>(width), tolerance);
-    EXPECT_NEAR((bottom - static_cast<float>(t.pad_top)) / t.scale, static_cast<float>(height),
+    EXPECT_EQ((left - left) / t.scale_x, 0.0f);
+    EXPECT_NEAR((right - left) / t.scale_x, static_cast<float>(width), tolerance);
+    EXPECT_NEAR((bottom - static_cast<float>(t.pad_top)) / t.scale_y, static_cast<float>(height),
                 tolerance);
     EXPECT_GE(t.pad_left, 0);
     EXPECT_GE(t.pad_top, 0);

@@ -66,6 +66,16 @@ class GraphWriter {
     return *this;
   }
 
+  // Beside those of Model.
+  GraphWriter& Input(const std::string& port) {
+    further_inputs_ += Bytes(11, port);
+    return *this;
+  }
+  GraphWriter& Output(const std::string& port) {
+    further_outputs_ += Bytes(12, port);
+    return *this;
+  }
+
   // Input `images` [1, 3, 8, 8], output `output0`.
   std::string Model(int input_type = kFloat, int output_type = kFloat, uint64_t opset = 17) const {
     return Model(TensorPort("images", input_type, {1, 3, 8, 8}),
@@ -74,8 +84,8 @@ class GraphWriter {
 
   std::string Model(const std::string& input, const std::string& output,
                     const std::map<std::string, std::string>& metadata, uint64_t opset = 17) const {
-    const std::string graph =
-        nodes_ + Bytes(2, "g") + initializers_ + Bytes(11, input) + Bytes(12, output) + value_info_;
+    const std::string graph = nodes_ + Bytes(2, "g") + initializers_ + Bytes(11, input) +
+                              further_inputs_ + Bytes(12, output) + further_outputs_ + value_info_;
     std::string model = Number(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Number(2, opset));
     for (const auto& [key, value] : metadata) model += Bytes(14, Bytes(1, key) + Bytes(2, value));
     return model;
@@ -84,6 +94,8 @@ class GraphWriter {
  private:
   std::string nodes_;
   std::string initializers_;
+  std::string further_inputs_;
+  std::string further_outputs_;
   std::string value_info_;
 };
 

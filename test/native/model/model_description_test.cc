@@ -137,6 +137,7 @@ TEST(CheckOutputTest, SaysHowToExportAgain) {
   EXPECT_NE(advice({{1, 116, 8400}, {1, 32, 160, 160}}).find("task=detect"), std::string::npos);
   info.names.resize(80);
   EXPECT_NE(advice({{1, 300, 84}}).find("RT-DETR"), std::string::npos);
+  EXPECT_NE(advice({{1, 300, 80}, {1, 300, 4}}).find("name for each class"), std::string::npos);
   EXPECT_NE(advice({{1, 8400, 84}}).find("swapped"), std::string::npos);
 }
 

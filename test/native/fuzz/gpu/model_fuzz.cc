@@ -6,8 +6,8 @@
 #include "native/model/model_description.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
+#include "native/model/readable_layout.h"
 #include "native/model/weight_files.h"
-#include "native/model/yolox.h"
 #include "test/native/fuzz/fuzz.h"
 #include "test/native/fuzz/model/message_mutator.h"
 #include "test/native/gpu/onnx/random_graph.h"
@@ -26,7 +26,7 @@ void CheckDescription(ByteView bytes, const OnnxModel& model) {
   if (!metadata.ok()) return;
   auto info = DescribeMetadata(*std::move(metadata));
   if (!info.ok()) return;
-  (void)WithYoloxAsRows(std::string(TextOf(bytes)), *info);
+  (void)WithReadableLayout(std::string(TextOf(bytes)), &*info);
   if (!ResolveInput(ShapesOf(model.graph.inputs), *info).ok()) return;
   (void)CheckOutput(ShapesOf(model.graph.outputs), std::max(info->fixed_batch, 1),
                     ChoosesBoxes(model.graph), *info)
