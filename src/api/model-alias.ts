@@ -32,6 +32,8 @@ export interface StoredAlias extends AliasContent {
   version: number;
   /** Of this version, Unix seconds. */
   storedAt: number;
+  /** Version that a rollback goes back to; null: there is none. */
+  before: number | null;
 }
 
 export function aliasNotFound(name: string): LatticeError {

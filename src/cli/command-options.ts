@@ -173,5 +173,11 @@ export function serviceCommand(
     .option('--url <address>', 'of the service, http://HOST:8000')
     .option('--api-key-file <file>', 'file with the API key')
     .option('--json', json)
-    .addHelpText('after', examples(...calls.map((call) => `${parent.name()} ${name} ${call}`)));
+    .addHelpText('after', examples(...calls.map((call) => `${typed(parent)} ${name} ${call}`)));
+}
+
+/** `model alias`, without the program's own name. */
+function typed(command: Command): string {
+  const above = command.parent;
+  return above?.parent ? `${typed(above)} ${command.name()}` : command.name();
 }

@@ -1,5 +1,6 @@
 /** `lattice model`: the models folder, from outside a running service, and the call that makes one look at it. */
 import type { Command } from 'commander';
+import { registerAlias } from './model/alias-commands.js';
 import { examples, fraction, serviceCommand, wholeNumber } from './command-options.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { CheckFlags } from './model/checking.js';
@@ -22,6 +23,7 @@ Examples:
   $ lattice model add old.onnx --names classes.txt --input 640
   $ lattice model remove depot
   $ lattice model reload                           # a running service
+  $ lattice model alias set depot depot-v1 --shadow depot-v2
   $ lattice model quantize yolov8n --images /srv/photos
   $ lattice model compare depot best.onnx --images /srv/photos`;
 
@@ -30,13 +32,16 @@ const IMAGES = 'image, folder or glob to run it on, of many 48 (default: the dem
 export const registerModel: RegisterCommand = (program, terminal) => {
   const model = program
     .command('model')
-    .description('list, check, add, remove, reload, quantize and compare models')
+    .description(
+      'list, check, add, remove, reload, quantize and compare models; aliases of a running service',
+    )
     .addHelpText('after', EXAMPLES);
   registerList(model, terminal);
   registerCheck(model, terminal);
   registerAdd(model, terminal);
   registerRemove(model, terminal);
   registerReload(model, terminal);
+  registerAlias(model, terminal);
   registerQuantize(model, terminal);
   registerCompare(model, terminal);
 };

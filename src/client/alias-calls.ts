@@ -18,6 +18,12 @@ export class AliasCalls {
     return ((await this.#call('GET', '', options)) as AliasList).aliases;
   }
 
+  /** The newest version, or an earlier one, also of an alias that was deleted. */
+  get(name: string, version?: number, options?: CallOptions): Promise<Alias> {
+    const query = version === undefined ? '' : `?version=${version}`;
+    return this.#call('GET', pathOf(name) + query, options) as Promise<Alias>;
+  }
+
   /** Lets the name stand for the model, and returns once requests use it. */
   put(name: string, alias: AliasPut, options?: CallOptions): Promise<Alias> {
     return this.#call('PUT', pathOf(name), options, alias) as Promise<Alias>;

@@ -15,6 +15,7 @@ const ALIAS: StoredAlias = {
   name: 'depot.pt',
   version: 1,
   storedAt: 0,
+  before: null,
   model: 'first.pt',
   canary: null,
   shadow: 'second.pt',

@@ -13,6 +13,7 @@ import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
+import { agreementLines, sharePercent } from './agreement-lines.js';
 import { modelPath } from './checking.js';
 import { labelledPictures, ownPictures } from './pictures.js';
 
@@ -64,12 +65,10 @@ async function picturesOf(images: string, labels: string | undefined, model: str
   return labelledPictures(images, labels, classes);
 }
 
-const COLUMNS = ['FIRST', 'SECOND', 'IN BOTH', 'OTHER CLASS', 'LOST', 'GAINED', 'SCORE'];
-
 function report(
   models: readonly [string, string],
   runs: readonly PrecisionRun[],
-  { pictures, share, all, byClass, bySize, least }: ModelAgreement,
+  agreement: ModelAgreement,
 ): string[] {
   const isLabelled = runs.some(({ meanPrecision }) => meanPrecision !== null);
   const title = ['MODEL', 'PRECISION', 'TIME', 'BOXES'];
@@ -85,29 +84,10 @@ function report(
       ]),
     ]),
     '',
-    `On ${pictures} pictures ${percent(share)} of the boxes above 30 % agree.`,
+    `On ${agreement.pictures} pictures ${sharePercent(agreement.share)} of the boxes above 30 % agree.`,
     '',
-    ...renderTable([
-      ['BOXES', ...COLUMNS],
-      cellsOf('all', all),
-      ...byClass.map((row) => cellsOf(row.of ?? '', row)),
-      ...bySize.map((row) => cellsOf(row.of ?? '', row)),
-    ]),
-    ...(least.length === 0 ? [] : ['', 'Pictures that agree least:']),
-    ...renderTable(
-      least.map(({ picture, share: agreed, lost, gained, flipped }) => [
-        picture,
-        percent(agreed),
-        `${lost} lost, ${gained} gained, ${flipped} of another class`,
-      ]),
-    ),
+    ...agreementLines(agreement),
   ];
-}
-
-function cellsOf(name: string, row: AgreementRow): string[] {
-  const { first, second, matched, flipped, lost, gained, scoreShift } = row;
-  const shift = scoreShift === null ? '' : `${scoreShift < 0 ? '' : '+'}${scoreShift.toFixed(3)}`;
-  return [name, ...[first, second, matched, flipped, lost, gained].map(String), shift];
 }
 
 function asJson({ pictures, share, all, byClass, bySize, least }: ModelAgreement) {
@@ -130,5 +110,3 @@ function asJson({ pictures, share, all, byClass, bySize, least }: ModelAgreement
     })),
   };
 }
-
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;

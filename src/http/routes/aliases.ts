@@ -44,6 +44,9 @@ const aliasSchema = z
     name: z.string().openapi({ example: 'production.pt' }),
     version: z.int().openapi({ description: 'From 1; each change raises it', example: 3 }),
     stored_at: timestampSchema,
+    before: z.int().nullable().openapi({
+      description: 'The version that a rollback goes back to; null: there is none',
+    }),
     ...aliasContentSchema.shape,
   })
   .openapi('Alias');
@@ -275,8 +278,8 @@ function knownName(c: AppContext): string {
   return data;
 }
 
-function aliasOf({ name, version, storedAt, model, canary, shadow }: StoredAlias): AliasBody {
-  return { name, version, stored_at: storedAt, model, canary, shadow };
+function aliasOf({ storedAt, ...alias }: StoredAlias): AliasBody {
+  return { ...alias, stored_at: storedAt };
 }
 
 function viewAgreement(
@@ -297,7 +300,7 @@ function viewAgreement(
     all: agreementRow.view(all),
     by_class: byClass.map(named),
     by_size: bySize.map(named),
-    least: least.map(({ picture, ...each }) => ({ ...each, image_path: picture })),
+    least: least.map(({ picture, ...each }) => ({ ...each, image_path: hide(picture) })),
     model_ms: rest.modelMs,
     shadow_ms: rest.shadowMs,
     dropped: rest.dropped,

@@ -152,6 +152,6 @@ function rowOf(statements: Statements, name: string, version: number): AliasRow 
 
 function toAlias(row: AliasRow | undefined): StoredAlias | null {
   if (!isPresent(row)) return null;
-  const { name, version, storedAt, content } = row;
-  return { name, version, storedAt, ...(JSON.parse(content) as AliasContent) };
+  const { name, version, storedAt, content, before } = row;
+  return { name, version, storedAt, before, ...(JSON.parse(content) as AliasContent) };
 }

@@ -1,5 +1,5 @@
 /** A job against another one over the same images: the images with the most changes, with their boxes. */
-import { signal, useSignal, type Signal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { ComparedBox } from '../../api/box-changes.js';
 import type { JobChanges, JobStatus } from '../../client/records.js';
@@ -10,11 +10,9 @@ import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { ChangeCounts, drawnChanges } from '../picture/compared-boxes.js';
-import { usePictureMarks } from '../picture/marks.js';
-import { Picture } from '../picture/picture.js';
+import { ChangeCounts } from '../picture/compared-boxes.js';
+import { ComparedPicture } from '../picture/compared-picture.js';
 import type { ShownBox } from '../picture/shown-boxes.js';
-import { useLargePicture } from '../picture/use-picture.js';
 import { service, show } from '../session/session.js';
 import { ago, plural, visible } from '../text/format.js';
 
@@ -196,12 +194,7 @@ function Figures({ changes }: { changes: JobChanges }) {
 
 function Changed({ image, jobId }: { image: ChangedImage; jobId: string }) {
   const { index, image_path: path, image: size } = image;
-  const { url, fault } = useLargePicture(path);
-  const marks = usePictureMarks();
-  const boxes: Signal<readonly ShownBox[]> = useMemo(
-    () => signal(drawnChanges(comparedOf(image))),
-    [image],
-  );
+  const compared = useMemo(() => comparedOf(image), [image]);
   return (
     <>
       <p class="row">
@@ -209,16 +202,7 @@ function Changed({ image, jobId }: { image: ChangedImage; jobId: string }) {
           <Foreign text={path} />
         </a>
       </p>
-      <ChangeCounts counts={image} />
-      <Picture
-        url={url}
-        alt={`${path} with ${plural(boxes.value.length, 'change')}`}
-        size={size}
-        boxes={boxes}
-        marks={marks}
-      >
-        {fault !== null && <p class="stage-note">The picture itself cannot be shown.</p>}
-      </Picture>
+      <ComparedPicture path={path} size={size} compared={compared} counts={image} />
     </>
   );
 }

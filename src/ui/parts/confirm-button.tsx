@@ -12,6 +12,8 @@ interface ConfirmProps {
   /** On the button that does it; by default the label. */
   confirm?: string;
   disabled?: boolean;
+  /** `primary`: what can be taken back. */
+  kind?: 'danger' | 'primary';
   onConfirm: () => void;
   /** What goes, and what stays. */
   children: ComponentChildren;
@@ -22,14 +24,15 @@ function close({ currentTarget }: TargetedEvent<HTMLElement>): void {
   currentTarget.closest('dialog')?.close();
 }
 
-/** A button for what cannot be undone: a dialog says first what goes. */
+/** A button for what is asked first: a dialog says what goes, and what comes. */
 export function ConfirmButton(props: ConfirmProps) {
   const isOpen = useSignal(false);
   const { label, name, title, confirm = label, disabled, onConfirm, children } = props;
+  const { kind = 'danger' } = props;
   return (
     <>
       <Button
-        class="danger"
+        class={kind}
         {...(name !== undefined && { name })}
         disabled={disabled}
         onClick={() => (isOpen.value = true)}
@@ -44,7 +47,7 @@ export function ConfirmButton(props: ConfirmProps) {
               Leave it
             </Button>
             <Button
-              class="danger"
+              class={kind}
               onClick={(event) => {
                 close(event);
                 onConfirm();

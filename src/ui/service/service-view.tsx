@@ -1,6 +1,7 @@
 /** The service at this moment, and in the last quarter of an hour. */
 import { useEffect } from 'preact/hooks';
 import { useComputed } from '@preact/signals';
+import { AliasList } from '../aliases/alias-list.js';
 import { models } from '../models/models.js';
 import { Icon } from '../parts/icon.js';
 import { findings } from './findings.js';
@@ -24,6 +25,7 @@ export function ServiceView() {
           <WorkCards />
         </div>
         <div class="service-column">
+          <AliasList />
           <ModelList />
         </div>
       </div>

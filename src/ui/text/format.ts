@@ -41,6 +41,11 @@ export function percent(fraction: number): string {
   return `${Math.round(fraction * 100)} %`;
 }
 
+/** Three digits of it: `99.6 %`. */
+export function exactPercent(fraction: number): string {
+  return `${significant(fraction * 100)} %`;
+}
+
 /** Control characters, and those that turn the order of the letters around them. */
 const HIDDEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 

@@ -1,10 +1,8 @@
 /** The watches of the API key, asked for again and again while they are shown. */
-import { useSignal, type Signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import type { Signal } from '@preact/signals';
 import type { Watch, WatchPatch } from '../../client/lattice-client.js';
+import { useAsked } from '../live/use-asked.js';
 import { service } from '../session/session.js';
-
-const EVERY_MS = 3_000;
 
 export interface WatchList {
   /** Null until the first list came. */
@@ -20,48 +18,9 @@ export interface WatchList {
 }
 
 export function useWatchList(): WatchList {
-  const watches = useSignal<readonly Watch[] | null>(null);
-  const fault = useSignal<unknown>(null);
-  const actionFault = useSignal<unknown>(null);
-  /** Lists that were asked for before the newest request show what was before an action. */
-  const asked = useRef(0);
-  const open = useRef(0);
-  const ask = async (): Promise<void> => {
-    const turn = ++asked.current;
-    const isNewest = (): boolean => turn === asked.current;
-    open.current += 1;
-    try {
-      const list = await service.watches();
-      if (isNewest()) {
-        watches.value = list;
-        fault.value = null;
-      }
-    } catch (error) {
-      if (isNewest()) fault.value = error;
-    }
-    open.current -= 1;
-  };
-  const act = async (work: Promise<unknown>): Promise<boolean> => {
-    actionFault.value = null;
-    const isDone = await work.then(
-      () => true,
-      (error: unknown) => {
-        actionFault.value = error;
-        return false;
-      },
-    );
-    await ask();
-    return isDone;
-  };
-  useEffect(() => {
-    void ask();
-    const timer = setInterval(() => {
-      if (!document.hidden && open.current === 0) void ask();
-    }, EVERY_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const { answer, fault, actionFault, ask, act } = useAsked(() => service.watches());
   return {
-    watches,
+    watches: answer,
     fault,
     actionFault,
     ask: () => void ask(),

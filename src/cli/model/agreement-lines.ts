@@ -1,0 +1,40 @@
+/** How well two models agree, as lines of a terminal. */
+import type { AgreementRow, PictureAgreement } from '../../models/model-agreement.js';
+import { renderTable } from '../output-text.js';
+
+const COLUMNS = ['FIRST', 'SECOND', 'IN BOTH', 'OTHER CLASS', 'LOST', 'GAINED', 'SCORE'];
+
+interface ShownAgreement {
+  all: AgreementRow;
+  byClass: readonly AgreementRow[];
+  bySize: readonly AgreementRow[];
+  least: readonly PictureAgreement[];
+}
+
+/** The boxes by class and size, then the pictures that agree least. */
+export function agreementLines({ all, byClass, bySize, least }: ShownAgreement): string[] {
+  return [
+    ...renderTable([
+      ['BOXES', ...COLUMNS],
+      cellsOf('all', all),
+      ...byClass.map((row) => cellsOf(row.of ?? '', row)),
+      ...bySize.map((row) => cellsOf(row.of ?? '', row)),
+    ]),
+    ...(least.length === 0 ? [] : ['', 'Pictures that agree least:']),
+    ...renderTable(
+      least.map(({ picture, share: agreed, lost, gained, flipped }) => [
+        picture,
+        sharePercent(agreed),
+        `${lost} lost, ${gained} gained, ${flipped} of another class`,
+      ]),
+    ),
+  ];
+}
+
+function cellsOf(name: string, row: AgreementRow): string[] {
+  const { first, second, matched, flipped, lost, gained, scoreShift } = row;
+  const shift = scoreShift === null ? '' : `${scoreShift < 0 ? '' : '+'}${scoreShift.toFixed(3)}`;
+  return [name, ...[first, second, matched, flipped, lost, gained].map(String), shift];
+}
+
+export const sharePercent = (share: number) => `${(share * 100).toFixed(1)} %`;

@@ -1,0 +1,76 @@
+/** How well the shadow of an alias agrees with its model, so far. */
+import type { Agreement } from '../../client/records.js';
+import { AgreementReport } from '../agreement/agreement-report.js';
+import type { ReadAnswers } from '../agreement/agreed-picture.js';
+import { useAsked } from '../live/use-asked.js';
+import type { Fact } from '../parts/facts.js';
+import { Foreign } from '../parts/foreign.js';
+import { Problem } from '../parts/problem.js';
+import { Skeleton } from '../parts/skeleton.js';
+import { service } from '../session/session.js';
+import { grouped, plural } from '../text/format.js';
+
+/** Of the service: with fewer boxes it flags nothing. */
+const LEAST_BOXES = 20;
+
+export function AliasAgreement({ name }: { name: string }) {
+  const { answer, fault } = useAsked(() => service.aliases.agreement(name));
+  const agreement = answer.value;
+  if (agreement === null) {
+    if (fault.value !== null) return <Problem error={fault.value} />;
+    return <Skeleton label="Reading the agreement" />;
+  }
+  const { model, shadow } = agreement;
+  return (
+    <>
+      {fault.value !== null && <Problem error={fault.value} />}
+      <Verdict agreement={agreement} />
+      <AgreementReport
+        report={agreement}
+        names={[model, shadow]}
+        times={agreement.images === 0 ? [null, null] : [agreement.model_ms, agreement.shadow_ms]}
+        images={imagesOf(agreement)}
+        read={bothAnswers(model, shadow)}
+      />
+    </>
+  );
+}
+
+/** The service keeps the counts and no boxes: both look at the picture again. */
+const bothAnswers =
+  (model: string, shadow: string): ReadAnswers<{ image_path: string }> =>
+  ({ image_path }) => {
+    const answerOf = (name: string) =>
+      service.detect({ image_path, model_name: name, classes: ['*'] });
+    return Promise.all([answerOf(model), answerOf(shadow)]);
+  };
+
+function Verdict({ agreement }: { agreement: Agreement }) {
+  const { images, flagged, all, failed, shadow, last_error: error } = agreement;
+  return (
+    <>
+      <p class={flagged ? 'note' : 'fine'} role="status">
+        {flagged
+          ? 'Flagged: fewer than 90 % of the boxes of the latest 50 pictures agree.'
+          : images === 0
+            ? 'No picture is compared yet: the shadow looks at those that the model has answered once the service is idle.'
+            : all.first + all.second < LEAST_BOXES
+              ? `Too few boxes to judge: a shadow is flagged from ${LEAST_BOXES} boxes on.`
+              : 'Not flagged: the boxes of the latest 50 pictures agree by 90 % or more, or are too few to judge.'}
+      </p>
+      {failed > 0 && (
+        <p class="fault">
+          <Foreign text={`${shadow} has failed on ${plural(failed, 'picture')}: ${error ?? ''}`} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function imagesOf({ images, dropped, failed }: Agreement): Fact[] {
+  return [
+    ['Images compared', grouped(images), 'The latest ones, at most 1,000, since the start'],
+    ['Images dropped', grouped(dropped), 'The service was busy, or the picture was replaced'],
+    ['Images failed', grouped(failed), 'On which the shadow has failed'],
+  ];
+}

@@ -1,0 +1,40 @@
+/** What the form of an alias offers and sends, and what an alias does, in words. */
+import type { Alias, AliasPut, Model } from '../../client/records.js';
+import { usableModels } from '../models/offered-classes.js';
+import { exactPercent, visible } from '../text/format.js';
+
+/** What an alias stands for. */
+export type AliasContent = Pick<Alias, 'model' | 'canary' | 'shadow'>;
+
+/** Models that an alias can stand for: no other alias. Those of `alias` stay offered, whatever became of them. */
+export function aliasModels(models: readonly Model[], aliases: readonly Alias[], alias?: Alias) {
+  const taken = new Set(aliases.map(({ name }) => name));
+  const usable = usableModels(models).map(({ name, alias_of: of }) =>
+    taken.has(name) ? (of ?? name) : name,
+  );
+  const own = [alias?.model, alias?.canary?.model, alias?.shadow];
+  return [...new Set([...own.filter((name) => typeof name === 'string'), ...usable])].sort();
+}
+
+/** Reads the fields of the form; those that are empty are none. */
+export function aliasPut(textOf: (name: string) => string): AliasPut {
+  const [canary, shadow] = [textOf('canary'), textOf('shadow')];
+  return {
+    model: textOf('model'),
+    canary: canary === '' ? null : { model: canary, share: Number(textOf('share')) / 100 },
+    shadow: shadow === '' ? null : shadow,
+  };
+}
+
+/** `first.pt answers; same.pt answers 10 % of the requests in its place; other.pt is its shadow`. */
+export function aliasText({ model, canary, shadow }: AliasContent): string {
+  return [
+    `${visible(model)} answers`,
+    ...(canary === null
+      ? []
+      : [
+          `${visible(canary.model)} answers ${exactPercent(canary.share)} of the requests in its place`,
+        ]),
+    ...(shadow === null ? [] : [`${visible(shadow)} is its shadow`]),
+  ].join('; ');
+}

@@ -1,0 +1,78 @@
+/** `lattice model alias` against a running service. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Agreement, Alias } from '../../src/client/records.js';
+import { eventually } from '../support/eventually.js';
+import { OWN_CLASSES, ownModel } from '../support/own-model.js';
+import { detect, FEW_THREADS } from '../support/service-client.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
+import { run, type CliRun } from './run.js';
+
+let models: string;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  models = mkdtempSync(join(tmpdir(), 'lattice-alias-cli-'));
+  writeFileSync(join(models, 'first.onnx'), ownModel(OWN_CLASSES));
+  writeFileSync(join(models, 'other.onnx'), ownModel(['auto', 'moto', 'coach', 'truck']));
+  const env = { ...FEW_THREADS, LATTICE_MODELS_DIR: models, LATTICE_PRECISION: 'f32' };
+  service = await startService({ env });
+});
+
+beforeEach(() => {
+  vi.stubEnv('LATTICE_CORE_API_URL', service.url);
+});
+
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await service[Symbol.asyncDispose]();
+  rmSync(models, { recursive: true, force: true });
+});
+
+const alias = (...args: string[]): Promise<CliRun> => run('model', 'alias', ...args);
+const recordOf = ({ out }: CliRun): Alias => JSON.parse(out) as Alias;
+
+test('an alias is set, promoted, taken back, listed and removed', async () => {
+  const set = await alias('set', 'depot', 'first', '--shadow', 'other');
+  expect(set).toMatchObject({ code: 0, err: '' });
+  expect(set.out).toMatch(/^depot\.pt +first\.pt +- +other\.pt +1 /m);
+  expect(recordOf(await alias('promote', 'depot', '--json'))).toMatchObject({ model: 'other.pt' });
+  expect((await alias('rollback', 'depot')).out).toMatch(
+    /^depot\.pt +first\.pt +- +other\.pt +3 /m,
+  );
+  const list = await alias('list', '--json');
+  expect(JSON.parse(list.out)).toMatchObject([{ name: 'depot.pt', version: 3, before: null }]);
+  expect(await alias('remove', 'depot')).toMatchObject({ code: 0, out: '' });
+  expect((await alias('list')).err).toBe('There is no alias.\n');
+});
+
+test('canary and share go together, and what the service refuses is said', async () => {
+  const halves = await alias('set', 'depot', 'first', '--canary', 'first');
+  expect(halves).toMatchObject({ code: 2, err: expect.stringContaining('--share') as string });
+  expect((await alias('set', 'depot', 'first', '--canary', 'first', '--share', '0')).code).toBe(2);
+  const canary = ['--canary', 'first', '--share', '0.25', '--json'];
+  expect(recordOf(await alias('set', 'depot', 'first', ...canary))).toMatchObject({
+    canary: { model: 'first.pt', share: 0.25 },
+    shadow: null,
+  });
+  const absent = await alias('promote', 'nowhere');
+  expect(absent).toMatchObject({ code: 1, err: expect.stringContaining('nowhere') as string });
+});
+
+test('the agreement of a shadow is shown, and a flagged one is exit code 1', async () => {
+  await alias('set', 'depot', 'first', '--shadow', 'other');
+  await eventually(async () => {
+    await detect(service.url, { model_name: 'depot', image_path: 'shapes.png', classes: ['*'] });
+    const { out, code } = await alias('agreement', 'depot', '--json');
+    expect((JSON.parse(out) as Agreement).flagged).toBe(true);
+    expect(code).toBe(1);
+  });
+  const { out, err } = await alias('agreement', 'depot');
+  expect(out).toMatch(
+    /^On \d+ pictures 0\.0 % of the boxes agree; \d+ were dropped, 0 have failed\.$/m,
+  );
+  expect(out).toMatch(/^shapes\.png +0\.0 % +0 lost, 0 gained, \d+ of another class$/m);
+  expect(err).toMatch(/^Flagged/);
+});
