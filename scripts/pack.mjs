@@ -46,8 +46,6 @@ const FILES = [
   'src/clusters/ray/ray_client.proto',
 ];
 const LEFT_OUT = /\.(map|d\.ts|pyc)$|__pycache__|\.py\.lock$/;
-/** Dependencies that only compile the addon. */
-const FOR_BUILDS = ['@img/sharp-libvips-dev', 'cmake-js', 'node-addon-api', 'node-api-headers'];
 /** Libraries of every glibc system with Node.js, which itself needs them. */
 const OF_THE_SYSTEM =
   /^(ld-linux-[\w-]+|lib(c|m|dl|pthread|rt|resolv|gcc_s|stdc\+\+))\.so(\.\d+)+$/;
@@ -121,11 +119,7 @@ function stageTurboJpeg(folder, target) {
 function serviceManifest(prebuilt) {
   const { version, description, license, type, engines, bin, release } = MANIFEST;
   const libvips = readManifest(join(ROOT, 'node_modules', SHARP_LIBVIPS)).version;
-  const dependencies = Object.fromEntries(
-    Object.entries({ ...MANIFEST.dependencies, [SHARP_LIBVIPS]: libvips }).filter(
-      ([name]) => !FOR_BUILDS.includes(name),
-    ),
-  );
+  const dependencies = { ...MANIFEST.dependencies, [SHARP_LIBVIPS]: libvips };
   const platform = Object.fromEntries(
     Object.entries(PLATFORM).map(([key, value]) => [key, [value]]),
   );

@@ -204,7 +204,9 @@ async function steps() {
       inputs: ['package-lock.json', '.npmrc'],
       output: 'node_modules/hono',
       // It empties the folder first; without a network it could not fill it again.
-      work: () => (hasPackages() ? undefined : run('npm', ['ci', '--no-progress'])),
+      // Builds need the development packages, also where NODE_ENV=production is set.
+      work: () =>
+        hasPackages() ? undefined : run('npm', ['ci', '--no-progress', '--include=dev']),
     },
     {
       name: 'OpenVINO',

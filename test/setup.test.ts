@@ -91,7 +91,7 @@ const packages = (version: string) =>
 
 test.each([
   ['as they are, by npm’s own note of them', '1.0.0', /npm packages \.\.\. done/, 0],
-  ['not where they are others', '1.0.1', /npm ci --no-progress failed/, 1],
+  ['not where they are others', '1.0.1', /npm ci --no-progress --include=dev failed/, 1],
 ])('packages that were copied here without a stamp are taken: %s', (_, there, says, status) => {
   for (const [file, text] of Object.entries({
     ...INSTALLED,

@@ -85,6 +85,12 @@ describe.each(IMAGES)('the layout of %s', (file) => {
     expect(node('dist/cli/lattice.js', 'detect', picture, '--json')).toContain('"car"');
   });
 
+  test('has nothing that only builds need', () => {
+    const findings = node('dist/cli/lattice.js', 'doctor', '--json', '--port', '0');
+    expect(findings).toContain('"addon"');
+    expect(findings).not.toContain('CMake');
+  });
+
   test('is enough to start the workers', () => {
     const run = (code: string) => node('--input-type=module', '-e', code);
     const pack = `import { packWorkers } from './dist/clusters/ray/worker-package.js';`;

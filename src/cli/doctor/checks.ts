@@ -23,7 +23,8 @@ export async function examine(config: Config): Promise<Finding[]> {
   const { finding, built, gpus } = await checkAddon();
   return [
     checkNode(process.version.slice(1)),
-    ...(isPrebuilt() ? [] : checkBuildTools(built === null)),
+    // An image and the package have no sources to build.
+    ...(existsSync(join(PACKAGE_ROOT, 'CMakeLists.txt')) ? checkBuildTools(built === null) : []),
     finding,
     checkOpenVino(built),
     checkGpu(built),

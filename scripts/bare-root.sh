@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# From nothing to boxes in a bare system, without a container engine: debootstrap's minimal root and Node.js alone.
+#
+#   scripts/bare-root.sh package SUITE [MIRROR [SCRIPT]]   the service's package, without network and compiler
+#   scripts/bare-root.sh source SUITE [MIRROR [SCRIPT]]    the last commit, with Debian's compiler: npm run setup
+#
+# SUITE, MIRROR and SCRIPT are those of debootstrap (trixie, bookworm, noble ...). As root; needs debootstrap and
+# this machine's Node.js. Prints what each step took; nothing of it is left.
+set -euo pipefail
+
+usage() {
+  sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"
+  exit 2
+}
+
+place_node() {
+  local npm
+  npm=$(dirname "$(dirname "$(realpath "$(command -v npm)")")")
+  mkdir -p "$root/usr/local/lib/node_modules" "$root/root/try"
+  cp -L "$(node -p process.execPath)" "$root/usr/local/bin/node"
+  cp -r "$npm" "$root/usr/local/lib/node_modules/npm"
+  ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+  cp models/demo/street.jpg "$root/root/try/"
+}
+
+# The package's own dependencies come from npm's cache, so that the root needs no network.
+place_package() {
+  node scripts/pack.mjs service
+  cp dist-packages/*.tgz "$root/root/try/package.tgz"
+  npm install --loglevel error --prefix "$work/fetched" --cache "$root/root/.npm" "$root/root/try/package.tgz" >/dev/null
+}
+
+place_source() {
+  git archive HEAD | tar x -C "$root/root/try"
+  cp /etc/resolv.conf "$root/etc/"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+}
+
+# Its words run in the root.
+readonly BEGIN='cd /root/try && export HOME=/root PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin DEBIAN_FRONTEND=noninteractive
+. /etc/os-release && echo "$PRETTY_NAME, $(ldd --version | head -n 1), Node.js $(node --version)"
+step() { local start=$SECONDS; "$@" && echo "  $((SECONDS - start)) s: $*"; }'
+readonly TRY_PACKAGE='! command -v c++ && ! command -v python3 && ! grep -v -e lo: -e "|" /proc/net/dev
+step npm install --offline --loglevel error ./package.tgz
+step node node_modules/.bin/lattice detect street.jpg'
+readonly TRY_SOURCE='step apt-get update -qq
+step apt-get install -y -qq --no-install-recommends g++ cmake make python3 python3-pip libturbojpeg0-dev >apt.log
+g++ --version | head -n 1
+step npm run setup
+step node dist/cli/lattice.js detect street.jpg'
+
+# A mount namespace of its own: nothing stays mounted. "$@": more of unshare.
+run_in_root() {
+  local words=$1
+  shift
+  ROOT=$root WORDS="set -e
+$BEGIN
+$words" unshare --mount "$@" bash -c '
+    mount -t proc proc "$ROOT/proc"
+    mount --rbind /sys "$ROOT/sys"
+    mount --rbind /dev "$ROOT/dev"
+    exec chroot "$ROOT" bash -c "$WORDS"'
+}
+
+case ${1:-} in package | source) what=$1 ;; *) usage ;; esac
+[ $# -ge 2 ] || usage
+suite=$2
+shift 2
+cd "$(dirname "$0")/.."
+work=$(mktemp -d /var/tmp/lattice-bare-XXXXXX)
+trap 'rm -rf --one-file-system "$work"' EXIT
+root=$work/root
+debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$@" >"$work/debootstrap.log" ||
+  { tail -n 5 "$work/debootstrap.log" && exit 1; }
+place_node
+if [ "$what" = package ]; then
+  place_package
+  run_in_root "$TRY_PACKAGE" --net
+else
+  place_source
+  run_in_root "$TRY_SOURCE"
+fi
