@@ -7,7 +7,7 @@ import type { Agreement, Alias, ModelList } from '../../src/client/records.js';
 import { eventual, eventually } from '../support/eventually.js';
 import { submitMany } from '../support/model-swaps.js';
 import { OWN_CLASSES, ownModel } from '../support/own-model.js';
-import { call, detect, resultOf, statusOf, submit } from '../support/service-client.js';
+import { call, detect, post, resultOf, statusOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 
 const OTHER_CLASSES = ['auto', 'moto', 'coach', 'truck'];
@@ -15,10 +15,11 @@ const OTHER_CLASSES = ['auto', 'moto', 'coach', 'truck'];
 let scratch: string;
 let service: ServiceProcess;
 
-const start = () =>
+const start = (env: Record<string, string> = {}) =>
   startService({
     dataDir: join(scratch, 'data'),
     env: {
+      ...env,
       LATTICE_MODELS_DIR: join(scratch, 'models'),
       LATTICE_PRECISION: 'f32',
       LATTICE_LOG_LEVEL: 'info',
@@ -196,4 +197,26 @@ test('a shadow of the same weights agrees in full; one that differs is flagged w
   const { text } = await call(service.url, '/metrics');
   expect(text).toMatch(/^lattice_shadow_images_total\{alias="depot.pt",outcome="compared"\} \d+$/m);
   expect(text).toMatch(/^lattice_shadow_agreement\{alias="depot.pt"\} 0$/m);
+});
+
+test('the agreement names pictures of the own key only', async () => {
+  await put('depot', { model: 'first', shadow: 'other' });
+  await service[Symbol.asyncDispose]();
+  const keys = join(scratch, 'keys.txt');
+  const [mine, theirs] = ['my-own-key-of-20-chars', 'another-key-of-20-char'];
+  writeFileSync(keys, `${mine} mine\n${theirs} theirs\n`);
+  service = await start({ LATTICE_API_KEYS_FILE: keys });
+  const as = (key: string) => ({ authorization: `Bearer ${key}` });
+  for (const [key, path] of [[mine, 'shapes.png'] as const, [theirs, './shapes.png'] as const]) {
+    const body = { model_name: 'depot', image_path: path, classes: ['*'] };
+    expect((await post(service.url, '/v1/inference/detect', body, as(key))).status).toBe(200);
+  }
+  const seenBy = async (key: string) => {
+    const { body } = await call(service.url, at('/depot/agreement'), { headers: as(key) });
+    return body as unknown as Agreement;
+  };
+  await eventually(async () => {
+    expect(await seenBy(mine)).toMatchObject({ images: 2, least: [{ image_path: 'shapes.png' }] });
+  });
+  expect((await seenBy(theirs)).least).toMatchObject([{ image_path: './shapes.png' }]);
 });

@@ -218,7 +218,9 @@ export async function detect(
   request: DetectRequest,
 ): Promise<ImageResult> {
   try {
-    return await deps.detector.detect({ ...request, signal: c.req.raw.signal });
+    const keyId = c.get('keyId');
+    const owned = keyId === null ? request : { ...request, keyId };
+    return await deps.detector.detect({ ...owned, signal: c.req.raw.signal });
   } catch (thrown) {
     if (!(thrown instanceof LatticeError)) {
       throw new LatticeError('detection_failed', 'The detection could not be dispatched.', {
