@@ -12,8 +12,8 @@
 #include "native/gpu/cuda/pinned_memory.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/jpeg/photo_sides.h"
+#include "native/gpu/tensorrt/opened_engine.h"
 #include "native/gpu/tensorrt/tensorrt_library.h"
-#include "native/gpu/tensorrt/tensorrt_model.h"
 #include "native/gpu/tensorrt/tensorrt_slot.h"
 #include "native/letterbox/letterbox.h"
 
