@@ -16,8 +16,8 @@
 
 #include "bench/native/slot_timer.h"
 #include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/tensorrt/opened_engine.h"
 #include "native/gpu/tensorrt/tensorrt_builder.h"
-#include "native/gpu/tensorrt/tensorrt_model.h"
 
 namespace lattice {
 namespace {

@@ -114,9 +114,13 @@ async function boxesOn(
 
 /** Both by picture, each list by score. */
 export function agreementOf(
-  expected: readonly Detection[][],
-  found: readonly Detection[][],
+  expectedBoxes: readonly Detection[][],
+  foundBoxes: readonly Detection[][],
 ): Pick<EngineAgreement, 'share' | 'boxes'> {
+  // Beside the picture a box is cut to nothing, which overlaps nothing, not even itself.
+  const [expected, found] = [expectedBoxes, foundBoxes].map((lists) =>
+    lists.map((boxes) => boxes.filter(hasArea)),
+  ) as [Detection[][], Detection[][]];
   const lists = [...expected, ...found];
   const best = Math.max(0, ...lists.map(([first]) => first?.confidence ?? 0));
   const ends = lists.map((list) => list[MOST_COUNTED]?.confidence ?? 0);
@@ -127,6 +131,8 @@ export function agreementOf(
   const compared = compare(pairs, OVERLAP, floor, GAP * floor);
   return { share: compared.share, boxes: compared.expected + compared.found };
 }
+
+const hasArea = ({ box: [x1, y1, x2, y2] }: Detection): boolean => x1 < x2 && y1 < y2;
 
 function tooFarOff(
   { file, native }: ComparedModel,

@@ -114,8 +114,11 @@ export class LargerBatches {
     while (seen !== this.#loads) await (seen = this.#loads);
   }
 
-  /** Null where the build gave way. Rejects as `checkEngine`, and where the engine is not kept. */
-  async #build({ file }: LoadedModel, batch: number): Promise<{ share: number | null } | null> {
+  /** Null where the build gave way. Rejects as `checkEngine`, and where the engine is not kept or of another file. */
+  async #build(
+    { file, native: { sha256 } }: LoadedModel,
+    batch: number,
+  ): Promise<{ share: number | null } | null> {
     const { openBuilder, engineFolder, threads, logger } = this.#options;
     logger.info({ model: file.name, batch }, 'building the TensorRT engine for larger batches');
     const builder = openBuilder(batch);
@@ -123,6 +126,7 @@ export class LargerBatches {
     const gaveWay = () => this.#builder !== builder;
     try {
       const native = await builder.loadModel(file.path);
+      if (native.sha256 !== sha256) throw replaced();
       const share = await checkEngine({ file, native }, { core: builder, engineFolder, threads });
       if (native.engines.some((engine) => engine.file === null)) throw notKept();
       return gaveWay() ? null : { share };
@@ -161,6 +165,10 @@ const missing = ({ native }: LoadedModel): NativeEngine[] =>
 /** Of the batches that it runs. */
 const largest = ({ native }: LoadedModel): number =>
   Math.max(...native.engines.filter(({ isLoaded }) => isLoaded).map(({ batch }) => batch));
+
+function replaced(): LatticeError {
+  return new LatticeError('model_changed', 'The file was replaced since the model was loaded.');
+}
 
 function notKept(): LatticeError {
   return new LatticeError(

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import type { FloatPrecision } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
-import { readModel, type Core } from '../native/core.js';
+import { gpuLimits, readModel, type Core } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
 import { compare } from './box-agreement.js';
 import { openCpuCore } from './cpu-core.js';
@@ -36,6 +36,8 @@ export interface ModelExamination {
   /** Of the file and of its weights that lie beside it. */
   bytes: number;
   model: NativeModel;
+  /** A sentence for each thing that it could not do on a GPU. */
+  gpuLimits: string[];
   /** Full precision first. */
   runs: PrecisionRun[];
   /**
@@ -72,6 +74,7 @@ export async function examineModel(
   return {
     bytes,
     model: exact.model,
+    gpuLimits: await gpuLimits(path),
     runs: half === null ? [exact.run] : [exact.run, half.run],
     agreement: half === null ? null : agreement(exact.look, half.look),
   };

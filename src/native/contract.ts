@@ -16,6 +16,11 @@ export interface NativeAddon {
   jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
+  /**
+   * A sentence for each thing that the model in this file could not do on a GPU, such as full batches; on a thread of libuv,
+   * without a GPU. Rejects as `loadModel` does.
+   */
+  gpuLimits(path: string): Promise<string[]>;
   /** A model file with the weights that lie in files beside it, read off the JS thread. Rejects as `loadModel` does. */
   readModel(path: string): Promise<Buffer>;
   /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */

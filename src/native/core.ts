@@ -80,6 +80,11 @@ export async function readModel(path: string): Promise<Buffer> {
   return loadAddon().readModel(path).catch(rethrow);
 }
 
+/** As `NativeAddon.gpuLimits`. Rejects with `unknown_model` or `invalid_model`. */
+export async function gpuLimits(path: string): Promise<string[]> {
+  return loadAddon().gpuLimits(path).catch(rethrow);
+}
+
 /** As `NativeModel.sha256` says it. Rejects as `readModel`. */
 export async function digestModel(path: string): Promise<string> {
   return createHash('sha256')

@@ -44,6 +44,7 @@ test('a file is checked, installed under its name, listed and removed', async ()
   expect(added.code).toBe(0);
   expect(added.out).toMatch(/classes +4: car, motorcycle, bus, truck/);
   expect(added.out).toMatch(/input +640 x 640, any batch/);
+  expect(added.out).not.toContain('on a GPU');
   expect(added.out).toMatch(/f32 +[\d.]+ ms an image, [1-9]\d* boxes on 3 demo pictures/);
   expect(added.out).toMatch(/boxes +car 3, /);
   expect(added.err).toMatch(
@@ -139,6 +140,14 @@ test('weights in a file beside are read, and are installed inside the model', as
   expect(checked.code).toBe(0);
   expect((JSON.parse(checked.out) as { bytes: number }).bytes).toBeGreaterThan(
     table.values.byteLength,
+  );
+
+  const onGpus = expect.stringMatching(
+    /^It runs batches of 1 only, .*ReduceMax.* dynamic=True/,
+  ) as string;
+  expect(JSON.parse(checked.out)).toMatchObject({ fixed_batch: 1, gpu_limits: [onGpus] });
+  expect(added.out).toMatch(
+    /input +640 x 640, exported for batches of 1\n *on a GPU +It runs batches/,
   );
 
   // Its default classes would hide most of what it finds.

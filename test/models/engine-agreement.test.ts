@@ -159,6 +159,14 @@ describe('two lists of boxes', () => {
     expect(agreementOf([row(2, () => 0.8)], [[]])).toEqual({ share: 0, boxes: 2 });
   });
 
+  it('are compared without boxes that were cut to nothing', () => {
+    const beside: Detection = { ...box(0, 0.9), box: [0, 0, 40, 0] };
+    expect(agreementOf([[beside, box(0, 0.8)]], [[beside, box(0, 0.8)]])).toEqual({
+      share: 1,
+      boxes: 2,
+    });
+  });
+
   it('say nothing without a box, or with scores that are rounding', () => {
     expect(agreementOf([[]], [[]])).toEqual({ share: null, boxes: 0 });
     expect(

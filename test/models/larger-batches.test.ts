@@ -47,7 +47,15 @@ interface StartedBuild {
   end(fault?: LatticeError): void;
 }
 
-function rig({ wrong = [] as number[], keeps = true } = {}) {
+interface RigOptions {
+  /** Batch sizes whose engines give other boxes. */
+  wrong?: readonly number[];
+  keeps?: boolean;
+  /** Of the file that is built. */
+  sha256?: string;
+}
+
+function rig({ wrong = [], keeps = true, sha256 = tiny.sha256 }: RigOptions = {}) {
   const builds: StartedBuild[] = [];
   const added: number[][] = [];
   const logged: { level: string; fields: object }[] = [];
@@ -76,7 +84,7 @@ function rig({ wrong = [] as number[], keeps = true } = {}) {
           if (fault !== undefined) settle.reject(fault);
           writeFileSync(join(engineFolder, `${batch}.engine`), `a plan for ${batch}`);
           const file = keeps ? `${batch}.engine` : null;
-          settle.resolve({ ...tiny, engines: [engineOf(batch, true, file)] });
+          settle.resolve({ ...tiny, sha256, engines: [engineOf(batch, true, file)] });
         },
       };
       builds.push(build);
@@ -145,7 +153,7 @@ it('that are kept and proven are added together, before anything is built', asyn
   await Promise.all([first.larger.close(), later.larger.close()]);
 });
 
-it.each([
+it.each<[string, RigOptions, LatticeError | undefined, RegExp]>([
   [
     'gives other boxes',
     { wrong: [4] },
@@ -154,13 +162,11 @@ it.each([
   ],
   ['fails to build', {}, new LatticeError('overloaded', 'No memory.'), /of 4 failed: No memory/],
   ['is not kept', { keeps: false }, undefined, /cannot be kept/],
-] as const)(
+  ['is of another file', { sha256: 'another' }, undefined, /was replaced since/],
+])(
   'end at the first one that %s: the model goes on, and says so',
-  async (_, { wrong, keeps }: { wrong?: readonly number[]; keeps?: boolean }, fault, reason) => {
-    const { larger, admit, built, builds, added, warned } = rig({
-      wrong: [...(wrong ?? [])],
-      keeps: keeps ?? true,
-    });
+  async (_, options, fault, reason) => {
+    const { larger, admit, built, builds, added, warned } = rig(options);
     const model = modelOf([1, 4, 8]);
     await admit(model);
     (await built(1)).end(fault);

@@ -1,5 +1,5 @@
 /** Engines whose boxes are wrong, from the load to the list of models. */
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import { openDetector } from '../../src/execution/here/open-detector.js';
 import type { NativeWorker } from '../../src/execution/here/native-worker.js';
 import { loadConfig } from '../../src/settings/config.js';
 import { compose, get } from '../support/composed-app.js';
+import { CELLS, centreAndSize, layoutNetwork, placeOf } from '../support/layout-models.js';
+import { bytesOf, onnxFile } from '../support/onnx-file.js';
 import { writeOwnModel } from '../support/own-model.js';
 
 vi.mock('../../src/native/addon-loader.js', () => {
@@ -91,6 +93,26 @@ test('an engine is compared with f32 once, and its score is listed', async () =>
   const later = await start(true);
   await later.prepare('depot.pt');
   expect(await listed(later, 'depot.pt')).toMatchObject({ state: 'ready', agreement });
+});
+
+test('weights in a file beside the model reach the engine', async () => {
+  const network = layoutNetwork({
+    names: ['car', 'bus'],
+    rows: 6,
+    columns: CELLS,
+    at: (row, anchor) => (row < 4 ? centreAndSize(anchor, row) : placeOf(anchor).score),
+  });
+  const models = join(folder, 'models');
+  const tensors = network.tensors.map((tensor) =>
+    tensor.name === 'table'
+      ? { ...tensor, beside: { location: 'beside.onnx.data', offset: 0 } }
+      : tensor,
+  );
+  writeFileSync(join(models, 'beside.onnx'), onnxFile({ ...network, tensors }));
+  const table = network.tensors.find(({ name }) => name === 'table');
+  writeFileSync(join(models, 'beside.onnx.data'), bytesOf(table!));
+  const detector = await start();
+  expect(await detector.prepare('beside.pt')).toMatchObject({ state: 'ready', agreement: 1 });
 });
 
 test('an engine with other boxes is refused until it is built anew', async () => {

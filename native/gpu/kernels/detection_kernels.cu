@@ -33,10 +33,6 @@ __global__ void __launch_bounds__(kSuppressThreads)
 
 }  // namespace
 
-bool IsServed(int classes, int anchors) {
-  return classes > 0 && classes <= kMostClasses && anchors > 0 && anchors <= kMostAnchors;
-}
-
 size_t DetectionWorkspaceBytes(int batch, int anchors) {
   return 2 * Elements(batch, anchors) * sizeof(CandidateKey) +
          static_cast<size_t>(batch) * sizeof(int);

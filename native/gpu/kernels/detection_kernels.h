@@ -20,9 +20,6 @@ struct DetectionWorkspace {
   int* counts;           // [batch]
 };
 
-// False if there are more classes or anchors than the kernels support: 1,024 and 32,768.
-bool IsServed(int classes, int anchors);
-
 // Bytes of a workspace for batches up to `batch`.
 size_t DetectionWorkspaceBytes(int batch, int anchors);
 

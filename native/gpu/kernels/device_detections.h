@@ -13,6 +13,11 @@ inline constexpr int kMostDetections = 300;
 inline constexpr int kMostClasses = 1024;
 inline constexpr int kMostAnchors = 32'768;
 
+// Whether the kernels take so many.
+constexpr bool IsServed(int classes, int anchors) {
+  return classes > 0 && classes <= kMostClasses && anchors > 0 && anchors <= kMostAnchors;
+}
+
 // The options of one image of a batch; fields as in DetectionOptions.
 struct DeviceRequest {
   float confidence = 0.25f;

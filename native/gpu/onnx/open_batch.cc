@@ -86,6 +86,7 @@ class BatchOpener {
     if (node.op == "Resize" || node.op == "Upsample") return KeepsBatch(node) && Made(node, rank);
     if (node.op == "Transpose") return PassesTranspose(node, rank);
     if (node.op == "Slice") return PassesSlice(node, rank);
+    if (node.op == "Gather") return PassesGather(node, rank);
     return node.op == "Reshape" && PassesReshape(node);
   }
 
@@ -162,6 +163,14 @@ class BatchOpener {
                          return axis != 0 && axis != -rank;
                        });
     return apart && Made(node, rank);
+  }
+
+  // The same ones of every image, along another axis.
+  bool PassesGather(const OnnxNode& node, int64_t rank) {
+    const auto indices = constants_.find(node.inputs.at(1));
+    if (indices == constants_.end() || indices->second.dims.size() != 1) return false;
+    const int64_t axis = node.Integer("axis", 0);
+    return axis != 0 && axis != -rank && Made(node, rank);
   }
 
   std::optional<std::vector<int64_t>> IntegersOf(const std::string& name) const {

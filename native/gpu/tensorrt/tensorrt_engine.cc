@@ -12,8 +12,8 @@
 #include "native/gpu/cuda/pinned_memory.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/jpeg/photo_sides.h"
+#include "native/gpu/tensorrt/opened_engine.h"
 #include "native/gpu/tensorrt/tensorrt_library.h"
-#include "native/gpu/tensorrt/tensorrt_model.h"
 #include "native/gpu/tensorrt/tensorrt_slot.h"
 #include "native/letterbox/letterbox.h"
 
@@ -107,24 +107,16 @@ class TensorRtEngine final : public Engine {
   }
 
   Status AddBatches(std::span<const int> batches, const OnEngineBuild& on_build) override {
-    const Status current = UseGpu(loading_.gpu.index);
-    if (!current.ok()) return current;
-    const size_t free_before = FreeGpuBytes();
-    // A copy: batches run by the other one meanwhile.
-    TensorRtModel model = model_;
-    std::map<int, OpenedEngine> opened;
-    for (const int batch : batches) {
-      if (std::count(model_.buckets.begin(), model_.buckets.end(), batch) == 0) {
-        return {StatusCode::kInternalError,
-                "The model has no batches of " + std::to_string(batch) + "."};
-      }
-      if (engines_.contains(batch)) continue;
-      auto engine = OpenTensorRtModel(loading_.library, *runtime_, loading_.gpu, loading_.options,
-                                      on_build, batch, &model);
-      if (!engine.ok()) return Explained(engine.status());
-      opened.emplace(batch, *std::move(engine));
+    try {
+      const Status current = UseGpu(loading_.gpu.index);
+      if (!current.ok()) return current;
+      const size_t free_before = FreeGpuBytes();
+      auto opened = Open(batches, on_build);
+      if (!opened.ok()) return Explained(opened.status());
+      return Explained(Add(*std::move(opened), free_before));
+    } catch (const std::exception&) {
+      return OutOfMemory("Batch sizes could not be added");
     }
-    return Explained(Add(std::move(opened), free_before));
   }
 
   const ModelInfo& info() const override { return info_; }
@@ -215,6 +207,26 @@ class TensorRtEngine final : public Engine {
     } catch (const std::exception&) {
       return OutOfMemory("The image could not be prepared");
     }
+  }
+
+  // By batch size; those that are there already are left out.
+  Result<std::map<int, OpenedEngine>> Open(std::span<const int> batches,
+                                           const OnEngineBuild& on_build) const {
+    // A copy: batches run by the other one meanwhile.
+    TensorRtModel model = model_;
+    std::map<int, OpenedEngine> opened;
+    for (const int batch : batches) {
+      if (std::count(model_.buckets.begin(), model_.buckets.end(), batch) == 0) {
+        return Status(StatusCode::kInternalError,
+                      "The model has no batches of " + std::to_string(batch) + ".");
+      }
+      if (engines_.contains(batch)) continue;
+      auto engine = OpenTensorRtModel(loading_.library, *runtime_, loading_.gpu, loading_.options,
+                                      on_build, batch, &model);
+      if (!engine.ok()) return engine.status();
+      opened.emplace(batch, *std::move(engine));
+    }
+    return opened;
   }
 
   // Makes slots for these engines and those that are there, which then take the place of the

@@ -1,16 +1,12 @@
-// From a model file to an engine on the GPU: described, converted, built or taken from the cache.
+// A model file as a GPU runs it. Needs no GPU, and no CUDA.
 #ifndef LATTICE_GPU_TENSORRT_TENSORRT_MODEL_H_
 #define LATTICE_GPU_TENSORRT_TENSORRT_MODEL_H_
-
-#include <NvInfer.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "native/engine/gpu_engine.h"
-#include "native/gpu/cuda/gpu_device.h"
-#include "native/gpu/tensorrt/tensorrt_library.h"
 #include "native/model/detection_head.h"
 
 namespace lattice {
@@ -47,25 +43,6 @@ std::string PrecisionOf(const TensorRtModel& model);
 // DescribeMetadata and ResolveInput. `batches` as in GpuEngineOptions.
 Result<TensorRtModel> ReadTensorRtModel(
     const std::string& path, const std::vector<int>& batches = GpuEngineOptions().batches);
-
-// An engine for batches of one size.
-struct OpenedEngine {
-  std::unique_ptr<nvinfer1::ICudaEngine> engine;
-  bool is_kept = false;  // in the folder of engines
-};
-
-// The engine for batches of this size of `model.buckets`, on the thread's current GPU, which is
-// `gpu`. A cached one that TensorRT refuses is built again. The first one completes `model`; the
-// outputs of others must be the same. Codes of GpuNetwork and BuildTensorRtPlan if it is built;
-// kInvalidModel if the network's outputs are of no known layout.
-Result<OpenedEngine> OpenTensorRtModel(const TensorRtLibrary& library, nvinfer1::IRuntime& runtime,
-                                       const GpuDevice& gpu, const GpuEngineOptions& options,
-                                       const OnEngineBuild& on_build, int batch,
-                                       TensorRtModel* model);
-
-// Under which name the folder of engines keeps it.
-std::string EngineFile(const TensorRtLibrary& library, const GpuDevice& gpu, int batch,
-                       const TensorRtModel& model);
 
 }  // namespace lattice
 

@@ -84,12 +84,13 @@ export async function examineFile(
 }
 
 export function report(path: string, examined: Examined): string[] {
-  const { bytes, model, runs, agreement, pictures } = examined;
+  const { bytes, model, gpuLimits, runs, agreement, pictures } = examined;
   const facts = [
     ['file', `${path}, ${megabytes(bytes)}`],
     ['task', model.task],
     ['classes', `${model.names.length}: ${shorten(model.names)}`],
     ['input', `${model.inputWidth} x ${model.inputHeight}, ${batch(model.fixedBatch)}`],
+    ...gpuLimits.map((limit) => ['on a GPU', limit]),
     ['licence', model.metadata.license ?? 'not stated'],
     ['threshold', String(thresholdOf(model.metadata))],
     ...runs.map(({ precision, inferenceMs, boxes }) => [
@@ -103,9 +104,7 @@ export function report(path: string, examined: Examined): string[] {
 }
 
 function batch(fixed: number): string {
-  return fixed === 0
-    ? 'any batch'
-    : `batches of ${fixed} (export it with dynamic=True to be sure of full batches on a GPU)`;
+  return fixed === 0 ? 'any batch' : `exported for batches of ${fixed}`;
 }
 
 /** By class, in full precision. */
@@ -125,13 +124,14 @@ function agreed(precisions: number, share: number | null): string {
   return `${(share * 100).toFixed(1)} % of the boxes above 0.3 are found by both precisions (IoU 0.8)`;
 }
 
-function asJson(path: string, { bytes, model, runs, agreement }: ModelExamination) {
+function asJson(path: string, { bytes, model, gpuLimits, runs, agreement }: ModelExamination) {
   return {
     path,
     bytes,
     classes: model.names,
     input: { width: model.inputWidth, height: model.inputHeight },
     fixed_batch: model.fixedBatch,
+    gpu_limits: gpuLimits,
     licence: model.metadata.license ?? null,
     confidence_threshold: thresholdOf(model.metadata),
     runs: runs.map(({ precision, inferenceMs, boxes }) => ({

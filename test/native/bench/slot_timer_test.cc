@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "native/gpu/tensorrt/opened_engine.h"
 #include "native/gpu/tensorrt/tensorrt_builder.h"
-#include "native/gpu/tensorrt/tensorrt_model.h"
 #include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/gpu/cuda/gpu_test.h"
 

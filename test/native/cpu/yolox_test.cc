@@ -2,67 +2,23 @@
 
 #include <cmath>
 #include <openvino/openvino.hpp>
-#include <random>
 
 #include "native/cpu/openvino_core.h"
 #include "native/model/model_description.h"
 #include "native/model/readable_layout.h"
-#include "test/native/model/graph_writer.h"
+#include "test/native/model/yolox_writer.h"
 
 namespace lattice {
 namespace {
 
-constexpr int kWidth = 96;
-constexpr int kHeight = 64;
-constexpr int kClasses = 2;
-constexpr size_t kCells = 12 * 8 + 6 * 4 + 3 * 2;
+constexpr int kWidth = test::kYoloxWidth;
+constexpr int kHeight = test::kYoloxHeight;
+constexpr int kClasses = test::kYoloxClasses;
+constexpr size_t kCells = test::kYoloxCells;
 constexpr size_t kPixels = size_t{kWidth} * kHeight;
 
-std::vector<float> Noise(size_t count, float reach, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> any(-reach, reach);
-  std::vector<float> values(count);
-  for (float& value : values) value = any(random);
-  return values;
-}
-
-struct End {
-  std::string score_op = "Sigmoid";
-  int64_t scales_axis = 2;
-  std::vector<int64_t> perm = {0, 2, 1};
-};
-
-// As YOLOX ends, with an average of the pixels of each cell before it.
-std::string Yolox(const End& end = {}) {
-  test::GraphWriter graph;
-  std::vector<std::string> scales;
-  unsigned seed = 0;
-  graph.Initializer(test::RawTensor<int64_t>("flat", kInt64, {3}, {1, 5 + kClasses, -1}));
-  for (const int stride : {8, 16, 32}) {
-    const std::string at = std::to_string(stride);
-    graph.Node("AveragePool", {"images"}, {"cells" + at},
-               test::Integers("kernel_shape", {stride, stride}) +
-                   test::Integers("strides", {stride, stride}));
-    const auto convolution = [&](const std::string& name, int outputs) {
-      graph.Initializer(test::Floats(name + ".w", {outputs, 3, 1, 1},
-                                     Noise(static_cast<size_t>(outputs) * 3, 0.01f, ++seed)));
-      graph.Node("Conv", {"cells" + at, name + ".w"}, {name});
-    };
-    convolution("box" + at, 4);
-    convolution("object" + at, 1);
-    convolution("class" + at, kClasses);
-    graph.Node(end.score_op, {"object" + at}, {"object_score" + at});
-    graph.Node(end.score_op, {"class" + at}, {"class_score" + at});
-    graph.Node("Concat", {"box" + at, "object_score" + at, "class_score" + at}, {"all" + at},
-               test::Integer("axis", 1));
-    graph.Node("Reshape", {"all" + at, "flat"}, {"flat" + at});
-    scales.push_back("flat" + at);
-  }
-  graph.Node("Concat", scales, {"joined"}, test::Integer("axis", end.scales_axis));
-  graph.Node("Transpose", {"joined"}, {"output"}, test::Integers("perm", end.perm));
-  return graph.Model(test::TensorPort("images", kFloat, {1, 3, kHeight, kWidth}),
-                     test::TensorPort("output", kFloat, {1, kCells, 5 + kClasses}), {}, 11);
-}
+using test::Noise;
+using test::Yolox;
 
 ModelInfo Described(const std::string& names = "['car', 'bus']") {
   return *DescribeMetadata({{"names", names}});

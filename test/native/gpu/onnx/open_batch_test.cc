@@ -38,7 +38,9 @@ TEST(OpenBatchTest, LayersOfDetectorsTreatImagesApart) {
   GraphWriter graph;
   graph.Initializer(test::Floats("w", {4, 3, 1, 1}, std::vector<float>(12, 1)));
   graph.Initializer(test::Floats("scales", {4}, {1, 1, 2, 2}));
-  graph.Node("Conv", {"images", "w"}, {"c"});
+  graph.Initializer(Int64s("turned", {2, 1, 0}));
+  graph.Node("Gather", {"images", "turned"}, {"bgr"}, Integer("axis", 1));
+  graph.Node("Conv", {"bgr", "w"}, {"c"});
   graph.Node("Sigmoid", {"c"}, {"s"});
   graph.Node("Mul", {"c", "s"}, {"silu"});
   graph.Node("Split", {"silu"}, {"a", "b"}, Integer("axis", 1));
@@ -93,6 +95,11 @@ TEST(OpenBatchTest, NamesTheNodeThatHoldsTheBatch) {
       {"Softmax",
        [](GraphWriter& graph) {
          graph.Node("Softmax", {"images"}, {"output0"}, Integer("axis", 0));
+       }},
+      {"Gather",
+       [](GraphWriter& graph) {
+         graph.Initializer(Int64s("first", {0}));
+         graph.Node("Gather", {"images", "first"}, {"output0"}, Integer("axis", 0));
        }},
       {"Shape", [](GraphWriter& graph) { graph.Node("Shape", {"images"}, {"output0"}); }},
       {"ReduceMax", [](GraphWriter& graph) { graph.Node("ReduceMax", {"images"}, {"output0"}); }},
