@@ -78,9 +78,11 @@ export class AgreementWindow {
   report(keyId: string | null): ShadowAgreement {
     const pictures = this.#pictures;
     const own = pictures.filter((each) => each.keyId === keyId);
+    // A camera may write the same name again and again: its newest picture is the one that can be looked at.
+    const newest = new Map(own.map((each) => [each.picture, each]));
     return {
       ...agreementOf(pictures, 0),
-      least: agreementOf(own, 0).least,
+      least: agreementOf([...newest.values()], 0).least,
       dropped: this.dropped,
       failed: this.#failed,
       lastError: this.#lastError,

@@ -16,6 +16,7 @@ import type {
   FolderPage,
   FolderQuery,
   JobAccepted,
+  JobAgreement,
   JobChanges,
   JobChangesQuery,
   JobCounts,
@@ -84,6 +85,8 @@ export interface SubmitOptions extends CallOptions {
 export interface RetryOptions extends SubmitOptions {
   /** `all`: also those that have boxes. */
   images?: RetriedImages;
+  /** In place of the model of the job. */
+  modelName?: string | undefined;
 }
 
 /**
@@ -217,6 +220,11 @@ export class LatticeClient {
     return this.#get(`${pathOf(jobId)}/changes${queryOf({ with: other, ...query })}`, options);
   }
 
+  /** How well the job `other` over the same images agrees, with another model say; all images compared, anew each time. */
+  agreement(jobId: string, other: string, options?: CallOptions): Promise<JobAgreement> {
+    return this.#get(`${pathOf(jobId)}/agreement${queryOf({ with: other })}`, options);
+  }
+
   /** The deliveries of the job's webhook, with their attempts. */
   webhooks(jobId: string, options?: CallOptions): Promise<WebhookList> {
     return this.#get(`${pathOf(jobId)}/webhook`, options);
@@ -261,14 +269,15 @@ export class LatticeClient {
 
   /**
    * A new job of the images of an ended one that have no boxes, with the same settings; `nothing_to_retry` where all
-   * have.
+   * have. With `images: 'all'` and a `modelName` both jobs can be compared by `agreement`.
    */
   retry(
     jobId: string,
-    { idempotencyKey = randomKey(), images, ...options }: RetryOptions = {},
+    { idempotencyKey = randomKey(), images, modelName, ...options }: RetryOptions = {},
   ): Promise<JobRetried> {
     const headers = { 'idempotency-key': idempotencyKey };
-    return this.#post(`${pathOf(jobId)}/retry${queryOf({ images })}`, undefined, headers, options);
+    const query = queryOf({ images, model_name: modelName });
+    return this.#post(`${pathOf(jobId)}/retry${query}`, undefined, headers, options);
   }
 
   /** A page of the folders and pictures that the service can read. */

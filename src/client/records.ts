@@ -40,6 +40,7 @@ export type {
   JobSummaryBody as JobSummary,
 } from '../http/routes/jobs/images.js';
 export type { GroupBody as JobCountGroup } from '../http/routes/jobs/count-groups.js';
+export type { JobAgreementBody as JobAgreement } from '../http/routes/jobs/agreement.js';
 export type { JobChangesBody as JobChanges } from '../http/routes/jobs/changes.js';
 export type { JobCountsBody as JobCounts } from '../http/routes/jobs/counts.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';

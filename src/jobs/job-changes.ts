@@ -10,7 +10,7 @@ const PAIRS_PER_READ = 100;
 type ComparedDetection = ComparedBox<Detection>;
 
 /** The same image in both jobs, by its place in each. */
-interface ImagePair {
+export interface ImagePair {
   index: number;
   otherIndex: number;
 }
@@ -52,10 +52,7 @@ export interface CompareHow {
 
 type Reads = Pick<JobService, 'statePages' | 'imagesAt'>;
 
-/**
- * Reads both jobs once, side by side. Kept are images whose partner has not come yet, which are none where both jobs have
- * the same order, and three numbers per image with changes.
- */
+/** Kept are three numbers per image with changes; see `comparePairs`. */
 export async function compareJobs(
   jobs: Reads,
   first: Job,
@@ -63,6 +60,24 @@ export async function compareJobs(
   how: CompareHow,
 ): Promise<JobChanges> {
   const sums = new ChangeSums();
+  const images = await comparePairs(jobs, first, second, how, ({ pair, boxes }) => {
+    sums.add(pair, boxes);
+  });
+  return { images, ...sums.result() };
+}
+
+/**
+ * Reads both jobs once, side by side, and calls `onImage` for each image of both in which one has boxes. Kept are images
+ * whose partner has not come yet, which are none where both jobs have the same order.
+ */
+export async function comparePairs(
+  jobs: Reads,
+  first: Job,
+  second: Job,
+  how: CompareHow,
+  onImage: (image: ComparedImage) => void,
+): Promise<JobChanges['images']> {
+  const counts = new PairCounts();
   const sides = [new Side(first, jobs), new Side(second, jobs)] as const;
   while (!how.isOver() && sides.some(({ hasEnded }) => !hasEnded)) {
     const pairs: [ImageState, ImageState][] = [];
@@ -74,13 +89,14 @@ export async function compareJobs(
         }
       }
     }
-    const withBoxes = pairs.filter(([one, other]) => sums.takes(one, other));
+    const withBoxes = pairs.filter(([one, other]) => counts.takes(one, other));
     for await (const image of comparedImages(jobs, first, second, withBoxes.map(placesOf), how)) {
-      sums.add(image.pair, image.boxes);
+      counts.compared += 1;
+      onImage(image);
       if (how.isOver()) break;
     }
   }
-  return sums.result(first, sides);
+  return counts.result(first, sides);
 }
 
 export interface ComparedImage {
@@ -88,6 +104,8 @@ export interface ComparedImage {
   path: string;
   size: ImageSize;
   boxes: ComparedDetection[];
+  /** Time of the network in the first job and in the second. */
+  inferenceMs: readonly [number, number];
 }
 
 /** One after the other; the boxes of few of them are in memory together. */
@@ -113,9 +131,10 @@ export async function* comparedImages(
       // Outcomes do not change: the pairs are of images with boxes or without.
       if (here?.outcome?.status !== 'ok' || there.outcome?.status !== 'ok') continue;
       if (pair === undefined) continue;
-      const { detections, image: size } = here.outcome;
+      const { detections, image: size, timingsMs } = here.outcome;
+      const inferenceMs = [timingsMs.inference, there.outcome.timingsMs.inference] as const;
       const boxes = compareBoxes(detections, there.outcome.detections, confidenceChange);
-      yield { pair, path: here.path, size, boxes };
+      yield { pair, path: here.path, size, boxes, inferenceMs };
     }
     at += after.length;
   }
@@ -167,23 +186,35 @@ class Side {
   }
 }
 
-class ChangeSums {
-  readonly #images = { compared: 0, failed: 0, pending: 0, notRun: 0 };
-  readonly #classes = new Map<string, Record<Change, number>>();
-  readonly #changed: ChangedImage[] = [];
+class PairCounts {
+  compared = 0;
+  readonly #others = { failed: 0, pending: 0, notRun: 0 };
 
-  /** True: the boxes of these images are to be read and added. */
+  /** True: one of these images has boxes, which are to be read and compared. */
   takes({ outcome: one }: ImageState, { outcome: other }: ImageState): boolean {
-    if (one === 'failed' || other === 'failed') this.#images.failed += 1;
-    else if (one === 'not_run' || other === 'not_run') this.#images.notRun += 1;
-    else if (one === 'pending' || other === 'pending') this.#images.pending += 1;
+    if (one === 'failed' || other === 'failed') this.#others.failed += 1;
+    else if (one === 'not_run' || other === 'not_run') this.#others.notRun += 1;
+    else if (one === 'pending' || other === 'pending') this.#others.pending += 1;
     else if (one === 'found' || other === 'found') return true;
-    else this.#images.compared += 1;
+    else this.compared += 1;
     return false;
   }
 
+  result({ imageCount }: Job, [here, there]: readonly [Side, Side]): JobChanges['images'] {
+    const { compared } = this;
+    const { failed, pending, notRun } = this.#others;
+    const onlyHere = here.alone + (there.hasEnded ? here.waiting : 0);
+    const onlyThere = there.alone + (here.hasEnded ? there.waiting : 0);
+    const unread = imageCount - compared - failed - pending - notRun - onlyHere;
+    return { compared, failed, pending, notRun, onlyHere, unread, onlyThere };
+  }
+}
+
+class ChangeSums {
+  readonly #classes = new Map<string, Record<Change, number>>();
+  readonly #changed: ChangedImage[] = [];
+
   add(pair: ImagePair, boxes: readonly ComparedDetection[]): void {
-    this.#images.compared += 1;
     const { gained, lost, changed } = countChanges(boxes);
     const changes = gained + lost + changed;
     if (changes > 0) this.#changed.push({ ...pair, changes });
@@ -195,16 +226,8 @@ class ChangeSums {
     }
   }
 
-  result({ imageCount }: Job, [here, there]: readonly [Side, Side]): JobChanges {
-    const { compared, failed, pending, notRun } = this.#images;
-    const onlyHere = here.alone + (there.hasEnded ? here.waiting : 0);
-    const onlyThere = there.alone + (here.hasEnded ? there.waiting : 0);
-    const unread = imageCount - compared - failed - pending - notRun - onlyHere;
+  result(): Pick<JobChanges, 'classes' | 'changed'> {
     this.#changed.sort((a, b) => b.changes - a.changes || a.index - b.index);
-    return {
-      images: { compared, failed, pending, notRun, onlyHere, unread, onlyThere },
-      classes: this.#classes,
-      changed: this.#changed,
-    };
+    return { classes: this.#classes, changed: this.#changed };
   }
 }

@@ -2,7 +2,7 @@
 import type { NamedVersion } from '../api/model.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { ReuseKeys } from './reuse-key.js';
-import type { Idempotency, Job, JobOrigin, JobSpec, RetriedImages } from './job.js';
+import type { Idempotency, Job, JobOrigin, JobSpec, RetriedRun } from './job.js';
 import type { WatchedFile } from './watched.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
@@ -55,10 +55,9 @@ export interface StartedJob {
   lease: number;
 }
 
-export interface NewRetry extends Submission {
+export interface NewRetry extends Submission, RetriedRun {
   /** Id of the job whose images are run again. */
   retryOf: string;
-  images: RetriedImages;
   /** Null finds any job, else those of this owner; the new job is the caller's. */
   keyId: string | null;
   origin?: JobOrigin | undefined;

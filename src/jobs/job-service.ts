@@ -23,7 +23,7 @@ import {
   type JobSort,
   type JobSpec,
   type JobStatus,
-  type RetriedImages,
+  type RetriedRun,
   withoutOutcome,
 } from './job.js';
 import type { JobEvents } from './job-events.js';
@@ -85,20 +85,20 @@ export class JobService {
   }
 
   /**
-   * Submits images of an ended job as a new job with the same settings: all, or those that failed and, in a job that
+   * Submits images of an ended job as a new job with the same settings, but for the model where one is named: all, or those that failed and, in a job that
    * was cancelled, those that had no turn. Idempotency as for `submit`. Rejects with `job_not_found`,
    * `job_not_finished` or `nothing_to_retry`.
    */
   retry(
     retryOf: string,
     keyId: string | null,
-    images: RetriedImages,
+    retried: RetriedRun,
     idempotency?: Idempotency,
     origin?: JobOrigin,
   ): Promise<Submitted> {
     const { store } = this.#parts;
     return this.#take(idempotency, (how) =>
-      store.retry({ ...how, retryOf, keyId, images, origin }),
+      store.retry({ ...how, ...retried, retryOf, keyId, origin }),
     );
   }
 

@@ -245,7 +245,13 @@ export interface ImageCounts {
 
 /** `failed`: those without boxes because of an error or because their job ended first. */
 export const RETRIED_IMAGES = ['failed', 'all'] as const;
-export type RetriedImages = (typeof RETRIED_IMAGES)[number];
+
+/** Which images of an ended job run again, and on what. */
+export interface RetriedRun {
+  images: (typeof RETRIED_IMAGES)[number];
+  /** Absent: the model of the job. */
+  modelName?: string | undefined;
+}
 
 /** Identifies a submission; `fingerprint` distinguishes a repeat from another body. */
 export interface Idempotency {

@@ -27,8 +27,8 @@ export interface AgreementRow {
   scoreShift: number | null;
 }
 
-export interface PictureAgreement {
-  picture: string;
+export interface PictureAgreement<P = string> {
+  picture: P;
   /** Of the boxes of both models, those in one place and of one class, 0 to 1; 1 without a box. */
   share: number;
   gained: number;
@@ -36,7 +36,7 @@ export interface PictureAgreement {
   flipped: number;
 }
 
-export interface ModelAgreement {
+export interface ModelAgreement<P = string> {
   pictures: number;
   /** Of all boxes, as of one picture. */
   share: number;
@@ -44,84 +44,125 @@ export interface ModelAgreement {
   byClass: AgreementRow[];
   bySize: AgreementRow[];
   /** Those that agree least, at most ten; none that agrees in full. */
-  least: PictureAgreement[];
+  least: PictureAgreement<P>[];
 }
 
 const MOST_SHOWN = 10;
 
 type Compared = ComparedBox<Detection>;
 
-/**
- * Boxes above `floor` count; the partner of one may be weaker, so that a box at the very floor is no accident. A box has
- * the class and the size that the first model gives it, one that only the second has its own.
- */
+/** The report on pictures that are all in memory; see `AgreementSums`. */
 export function agreementOf(pictures: readonly PictureBoxes[], floor: number): ModelAgreement {
-  const compared = pictures.map(({ first, second }) =>
-    compareBoxes(first, second).filter(
-      ({ before, after }) => Math.max(before?.confidence ?? 0, after?.confidence ?? 0) > floor,
-    ),
-  );
-  const boxes = compared.flat();
-  const names = new Set(boxes.map((each) => shownOf(each).class));
-  const agreements = pictures.map(({ picture }, at) => pictureOf(picture, compared[at] ?? []));
-  return {
-    pictures: pictures.length,
-    share: shareOf(boxes),
-    all: rowOf(null, boxes),
-    byClass: [...names]
-      .map((name) =>
-        rowOf(
-          name,
-          boxes.filter((each) => shownOf(each).class === name),
-        ),
-      )
-      .sort((one, other) => other.first + other.second - (one.first + one.second)),
-    bySize: BOX_SIZES.map(([name, least, most]) => {
-      const isOfSize = (side: number) => side >= least && side < most;
-      return rowOf(
-        name,
-        boxes.filter((each) => isOfSize(sideOf(shownOf(each).box))),
-      );
-    }),
-    least: agreements
-      .filter(({ share }) => share < 1)
-      .sort((a, b) => a.share - b.share)
-      .slice(0, MOST_SHOWN),
-  };
+  const sums = new AgreementSums(floor);
+  for (const { picture, first, second } of pictures) {
+    sums.add(picture, compareBoxes(first, second));
+  }
+  return sums.result();
 }
 
-function rowOf(of: string | null, boxes: readonly Compared[]): AgreementRow {
-  const matched = boxes.filter(isMatched);
-  const shifts = matched.map(({ before, after }) => after.confidence - before.confidence);
-  return {
-    of,
-    first: boxes.filter(({ before }) => before !== null).length,
-    second: boxes.filter(({ after }) => after !== null).length,
-    matched: matched.length,
-    flipped: matched.filter(isFlipped).length,
-    gained: boxes.filter(({ change }) => change === 'gained').length,
-    lost: boxes.filter(({ change }) => change === 'lost').length,
-    scoreShift:
-      shifts.length === 0 ? null : shifts.reduce((sum, shift) => sum + shift, 0) / shifts.length,
-  };
+/**
+ * Is given one picture after the other, and keeps sums and the pictures that agree least. Boxes above `floor` count; the
+ * partner of one may be weaker, so that a box at the very floor is no accident. A box has the class and the size that the
+ * first model gives it, one that only the second has its own.
+ */
+export class AgreementSums<P = string> {
+  readonly #floor: number;
+  #pictures = 0;
+  readonly #all = new RowSums(null);
+  readonly #byClass = new Map<string, RowSums>();
+  readonly #bySize = BOX_SIZES.map(([name]) => new RowSums(name));
+  readonly #least: PictureAgreement<P>[] = [];
+
+  constructor(floor: number) {
+    this.#floor = floor;
+  }
+
+  /** `boxes`: of the picture, those of the first model as `before`. */
+  add(picture: P, boxes: readonly Compared[]): void {
+    const own = new RowSums(null);
+    for (const each of boxes) {
+      const { before, after } = each;
+      if (Math.max(before?.confidence ?? 0, after?.confidence ?? 0) <= this.#floor) continue;
+      const shown = shownOf(each);
+      for (const row of [own, this.#all, this.#rowOf(shown), this.#sizeOf(shown)]) row?.add(each);
+    }
+    this.#pictures += 1;
+    const { share, gained, lost, flipped } = own;
+    const last = this.#least.at(MOST_SHOWN - 1);
+    if (share === 1 || (last !== undefined && share >= last.share)) return;
+    this.#least.push({ picture, share, gained, lost, flipped });
+    this.#least.sort((a, b) => a.share - b.share).splice(MOST_SHOWN);
+  }
+
+  result(): ModelAgreement<P> {
+    const byClass = [...this.#byClass.values()].map((row) => row.result());
+    return {
+      pictures: this.#pictures,
+      share: this.#all.share,
+      all: this.#all.result(),
+      byClass: byClass.sort((one, other) => other.first + other.second - (one.first + one.second)),
+      bySize: this.#bySize.map((row) => row.result()),
+      least: [...this.#least],
+    };
+  }
+
+  #rowOf({ class: name }: Detection): RowSums {
+    const row = this.#byClass.get(name) ?? new RowSums(name);
+    this.#byClass.set(name, row);
+    return row;
+  }
+
+  #sizeOf({ box }: Detection): RowSums | undefined {
+    const side = sideOf(box);
+    return this.#bySize[BOX_SIZES.findIndex(([, least, most]) => side >= least && side < most)];
+  }
 }
 
-function pictureOf(picture: string, boxes: readonly Compared[]): PictureAgreement {
-  const { gained, lost, flipped } = rowOf(null, boxes);
-  return { picture, share: shareOf(boxes), gained, lost, flipped };
+class RowSums {
+  readonly #of: string | null;
+  #first = 0;
+  #second = 0;
+  #matched = 0;
+  #shift = 0;
+  flipped = 0;
+  gained = 0;
+  lost = 0;
+
+  constructor(of: string | null) {
+    this.#of = of;
+  }
+
+  add({ before, after }: Compared): void {
+    if (before !== null) this.#first += 1;
+    if (after !== null) this.#second += 1;
+    if (before === null) this.gained += 1;
+    else if (after === null) this.lost += 1;
+    else {
+      this.#matched += 1;
+      this.#shift += after.confidence - before.confidence;
+      if (classKey(before.class) !== classKey(after.class)) this.flipped += 1;
+    }
+  }
+
+  get share(): number {
+    const boxes = this.#first + this.#second;
+    return boxes === 0 ? 1 : (2 * (this.#matched - this.flipped)) / boxes;
+  }
+
+  result(): AgreementRow {
+    const matched = this.#matched;
+    return {
+      of: this.#of,
+      first: this.#first,
+      second: this.#second,
+      matched,
+      flipped: this.flipped,
+      gained: this.gained,
+      lost: this.lost,
+      scoreShift: matched === 0 ? null : this.#shift / matched,
+    };
+  }
 }
-
-function shareOf(boxes: readonly Compared[]): number {
-  const { first, second, matched, flipped } = rowOf(null, boxes);
-  return first + second === 0 ? 1 : (2 * (matched - flipped)) / (first + second);
-}
-
-type Matched = Compared & { before: Detection; after: Detection };
-
-const isMatched = (each: Compared): each is Matched => each.before !== null && each.after !== null;
-
-const isFlipped = ({ before, after }: Matched): boolean =>
-  classKey(before.class) !== classKey(after.class);
 
 function shownOf({ before, after }: Compared): Detection {
   const box = before ?? after;

@@ -24,6 +24,7 @@ import { labelStudioRoutes } from '../http/routes/label-studio.js';
 import { docsRoutes } from '../http/routes/docs.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { imageRoutes } from '../http/routes/images.js';
+import { jobAgreementRoutes } from '../http/routes/jobs/agreement.js';
 import { changeRoutes } from '../http/routes/jobs/changes.js';
 import { countRoutes } from '../http/routes/jobs/counts.js';
 import { jobRoutes } from '../http/routes/jobs/jobs.js';
@@ -65,6 +66,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   jobImageRoutes,
   countRoutes,
   changeRoutes,
+  jobAgreementRoutes,
   webhookRoutes,
   watchRoutes,
   viewRoutes,

@@ -92,4 +92,24 @@ describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
     if (process.env.CHANGES_PNG)
       await page.screenshot({ path: process.env.CHANGES_PNG, fullPage: true });
   });
+
+  test('the agreement of both models opens a picture with its boxes, and another model runs from here', async () => {
+    await page.goto(`${service.url}/ui#/jobs/${FIRST}?show=changes&with=${SECOND}`);
+    await page.getByRole('button', { name: 'Agreement of the models' }).click();
+    await page.getByText(`on ${PHOTOS} images`).waitFor();
+    const tiles = page.locator('.agreement .tile');
+    expect(await tiles.count()).toBe(2);
+    expect(await tiles.first().textContent()).toContain('1 lost, 1 gained, 1 flipped');
+    await checkLooks(page, 'job-agreement');
+    await tiles.first().click();
+    await page.locator('.agreed-picture .stage img').waitFor();
+    const drawn = (change: string) => page.locator(`.agreed-picture .box-lines .${change}`).count();
+    expect([await drawn('gained'), await drawn('lost'), await drawn('changed')]).toEqual([1, 1, 1]);
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Compare with another model').selectOption('vehicles-v8n.pt');
+    await page.getByRole('button', { name: 'Run it' }).click();
+    await page.getByText('vehicles-v8n.pt (second)').waitFor();
+    await page.getByText(new RegExp(`on ${PHOTOS} images\\.$`)).waitFor({ timeout: 20_000 });
+    expect(page.url()).not.toContain(SECOND);
+  });
 });

@@ -50,6 +50,16 @@ def watched(lattice: Lattice) -> list[Any]:
     return []
 
 
+def tried(lattice: Lattice, model: str) -> list[Any]:
+    lattice.put_alias("depot", model, shadow="yolov8n")
+    promoted = lattice.promote_alias("depot")
+    back = lattice.roll_back_alias("depot")
+    agreement = lattice.alias_agreement("depot")
+    names = [each.name for each in lattice.aliases()]
+    lattice.delete_alias("depot")
+    return [promoted.model, back.model, back.shadow, agreement.flagged, names]
+
+
 async def watched_too(url: str) -> list[Any]:
     async with AsyncLattice(base_url=url) as lattice:
         await lattice.add_watch("door", ["door"], job_type="detect_cars", paused=True)
@@ -94,6 +104,9 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
     result = lattice.result(job)
     counted = lattice.counts(job, "day")
     again = lattice.retry(job)
+    other = lattice.retry(job, images="all", model_name=own_model)
+    lattice.wait(other, timeout=60)
+    agreement = lattice.agreement(job, other)
     say(
         event="done",
         boxes={way: boxes(each) for way, each in found.items()},
@@ -109,6 +122,8 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         counted=[counted["total"]["images"], counted["total"]["detections"]],
         csv=lattice.counts_csv(job, "folder").splitlines()[1],
         retried=[lattice.wait(again).status, again.retry_of],
+        agreed=[agreement.images, agreement.share, agreement.all.flipped],
+        tried=tried(lattice, own_model),
         jobs=[each.job_id for each in lattice.jobs()],
         drawn=lattice.draw(found["file"], picture).size,
         watched=asyncio.run(watched_too(url)),

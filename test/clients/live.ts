@@ -61,6 +61,8 @@ for await (const chunk of client.countsCsv(job_id, 'folder'))
 const jobs: string[] = [];
 for await (const job of client.list()) jobs.push(job.job_id);
 
+const report = await client.agreement(job_id, job_id);
+
 // The two scripts of one test share the service: the name is this one's own.
 await client.addWatch({ name: job_id, paths: ['gate'], job_type: 'detect_cars', paused: true });
 const changed = await client.changeWatch(job_id, { settle_ms: 2_000 });
@@ -82,5 +84,6 @@ say({
   states,
   events,
   jobs,
+  agreed: [report.share, report.image_counts.compared],
   watched: [changed.settle_ms, listed, state, gone],
 });

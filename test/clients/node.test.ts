@@ -114,6 +114,7 @@ test('a service that is killed in the midst of a wait', { timeout: 90_000 }, asy
       errors: ['image_not_found'],
       total: 14 * 6,
       counted: [15, 1, 14 * 6, expect.stringMatching(/^\.,15,1,0,84,/)],
+      agreed: [1, 14],
       watched: [2_000, true, 'paused', 'watch_not_found'],
     });
     const { events, jobs, states } = done as Record<'events' | 'jobs' | 'states', string[]>;

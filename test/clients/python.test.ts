@@ -76,10 +76,13 @@ test('a service that is killed in the midst of a wait', { timeout: 90_000 }, asy
     counted: [17, 16 * 6],
     csv: expect.stringMatching(/^\.,17,1,0,96,/),
     retried: ['failed', running.job_id],
+    // Its classes are called otherwise.
+    agreed: [16, 0, 16 * 6],
+    tried: ['yolov8n.pt', 'own.pt', 'yolov8n.pt', false, ['depot.pt']],
     drawn: [640, 480],
     watched: [2_000, 'paused', ['door']],
     watches: ['paused', 2_000, ['gate'], 'watch_not_found'],
   });
-  expect((done.jobs as string[]).slice(1)).toEqual([running.job_id]);
+  expect((done.jobs as string[]).slice(2)).toEqual([running.job_id]);
   expect((await lines.next()).done).toBe(true);
 });

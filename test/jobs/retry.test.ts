@@ -66,7 +66,9 @@ test('a retry runs the failed images alone, in their order and with the same set
   detector.answer = () => 'ok';
   const before = detector.requests.length;
 
-  const { job: retry, replayed } = await jobs.service.retry(job.jobId, 'north', 'failed');
+  const { job: retry, replayed } = await jobs.service.retry(job.jobId, 'north', {
+    images: 'failed',
+  });
   expect(replayed).toBe(false);
   expect(retry).toMatchObject({ retryOf: job.jobId, imageCount: 2, failedImages: 0 });
   expect(retry.spec).toEqual(settings);
@@ -81,7 +83,9 @@ test('a retry runs the failed images alone, in their order and with the same set
   );
   expect(await jobs.webhooks.forJob(retry.jobId)).toHaveLength(1);
   expect(await jobs.service.get(job.jobId, null)).toMatchObject({ failedImages: 2 });
-  await expect(jobs.service.retry(retry.jobId, 'north', 'failed')).rejects.toMatchObject({
+  await expect(
+    jobs.service.retry(retry.jobId, 'north', { images: 'failed' }),
+  ).rejects.toMatchObject({
     code: 'nothing_to_retry',
   });
 });
@@ -95,13 +99,13 @@ test('a retry of a cancelled job runs what had no turn, too', async () => {
   const { job } = await jobs.service.submit(specOf({ imagePaths: paths }));
   const get = () => jobs.service.get(job.jobId, null);
   await until('two entries', async () => (await get()).finishedImages === 2);
-  await expect(jobs.service.retry(job.jobId, null, 'failed')).rejects.toMatchObject({
+  await expect(jobs.service.retry(job.jobId, null, { images: 'failed' })).rejects.toMatchObject({
     code: 'job_not_finished',
   });
   await jobs.service.cancel(job.jobId, null);
   expect(await get()).toMatchObject({ finishedImages: 2, failedImages: 1 });
   detector.answer = () => 'ok';
-  const { job: retry } = await jobs.service.retry(job.jobId, null, 'failed');
+  const { job: retry } = await jobs.service.retry(job.jobId, null, { images: 'failed' });
   await ended(jobs.service, retry.jobId);
   const images = await jobs.service.images(retry.jobId);
   expect(images.map(({ path }) => path)).toEqual(paths.slice(1));
@@ -114,21 +118,25 @@ test('a retry is its owner’s, made once per key, and refused by a full queue',
   const { job } = await jobs.service.submit(specOf({ imagePaths: paths, keyId: 'a' }));
   await ended(jobs.service, job.jobId);
   const missing = { code: 'job_not_found' };
-  await expect(jobs.service.retry(job.jobId, 'b', 'failed')).rejects.toMatchObject(missing);
-  await expect(jobs.service.retry('job_none', null, 'failed')).rejects.toMatchObject(missing);
+  await expect(jobs.service.retry(job.jobId, 'b', { images: 'failed' })).rejects.toMatchObject(
+    missing,
+  );
+  await expect(jobs.service.retry('job_none', null, { images: 'failed' })).rejects.toMatchObject(
+    missing,
+  );
 
   detector.answer = () => 'hang';
   const key = { key: 'k', fingerprint: 'f' };
   const [first, second] = await Promise.all([
-    jobs.service.retry(job.jobId, 'a', 'failed', key),
-    jobs.service.retry(job.jobId, 'a', 'failed', key),
+    jobs.service.retry(job.jobId, 'a', { images: 'failed' }, key),
+    jobs.service.retry(job.jobId, 'a', { images: 'failed' }, key),
   ]);
   expect([first.replayed, second.replayed]).toEqual([false, true]);
   expect(second.job.jobId).toBe(first.job.jobId);
   await expect(
-    jobs.service.retry(job.jobId, 'a', 'failed', { key: 'k', fingerprint: 'other' }),
+    jobs.service.retry(job.jobId, 'a', { images: 'failed' }, { key: 'k', fingerprint: 'other' }),
   ).rejects.toMatchObject({ code: 'idempotency_key_reused' });
-  await expect(jobs.service.retry(job.jobId, 'a', 'failed')).rejects.toMatchObject({
+  await expect(jobs.service.retry(job.jobId, 'a', { images: 'failed' })).rejects.toMatchObject({
     code: 'queue_full',
   });
   expect((await jobs.service.counts()).queuedImages).toBe(2);
@@ -139,8 +147,11 @@ test('a job can be run again with all its images', async () => {
   await using jobs = await openTestJobs(folder, {}, failing());
   const { job } = await jobs.service.submit(specOf({ imagePaths: paths }));
   await ended(jobs.service, job.jobId);
-  const { job: again } = await jobs.service.retry(job.jobId, null, 'all');
+  const { job: again } = await jobs.service.retry(job.jobId, null, { images: 'all' });
   expect(again).toMatchObject({ retryOf: job.jobId, imageCount: 5 });
   const entries = await jobs.service.images(again.jobId);
   expect(entries.map(({ path }) => path)).toEqual(paths);
+  const other = { images: 'all', modelName: 'other.pt' } as const;
+  const { job: onOther } = await jobs.service.retry(job.jobId, null, other);
+  expect(onOther.spec.options).toEqual({ ...again.spec.options, modelName: 'other.pt' });
 });

@@ -296,7 +296,7 @@ test('the photos of a job reach the detector, outlive a restart and a retry, and
   expect(await ended(jobs.service, first)).toMatchObject({ status: 'completed', failedImages: 1 });
   const images = await jobs.service.images(first);
   expect(images[1]?.outcome).toMatchObject({ error: { code: 'image_not_found' } });
-  const second = (await jobs.service.retry(first, null, 'all')).job;
+  const second = (await jobs.service.retry(first, null, { images: 'all' })).job;
   expect(second.spec.upload).toBe(id);
   await ended(jobs.service, second.jobId);
   expect(jobs.detector.paths).toEqual(['a/b.jpg', 'a/b.jpg']);

@@ -80,3 +80,25 @@ test('a model agrees with itself in full, and swapped models lose what they gain
     }),
   );
 });
+
+test('of many pictures ten are kept, those that agree least first; equal ones in their order', () => {
+  const pictures = Array.from({ length: 30 }, (_, at) => {
+    const first = Array.from({ length: 10 }, (_, place) => box('car', 0.9, 100 * place));
+    return { picture: `${at}`, first, second: first.slice(at % 5) };
+  });
+  const { least, share } = agreementOf(pictures, FLOOR);
+  expect(least.map(({ picture }) => picture)).toEqual([
+    '4',
+    '9',
+    '14',
+    '19',
+    '24',
+    '29',
+    '3',
+    '8',
+    '13',
+    '18',
+  ]);
+  // Six times 10 boxes against 10, 9, 8, 7 and 6.
+  expect(share).toBeCloseTo((2 * 40) / 90);
+});

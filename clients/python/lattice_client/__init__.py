@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .agreement import Agreement, AgreementCounts, Alias
 from .async_client import AsyncLattice
 from .client import Lattice
 from .errors import (
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from PIL import Image
 
 __all__ = [
+    "Agreement",
+    "AgreementCounts",
+    "Alias",
     "AsyncLattice",
     "CallTimeoutError",
     "DetectOptions",

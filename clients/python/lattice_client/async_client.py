@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
-from .core import Core, CountsBy, JobRef
+from .agreement import Agreement, Alias
+from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .photos import Photos
@@ -110,8 +111,18 @@ class AsyncLattice:
     ) -> dict[str, Any]:
         return await self._run(self._core.changes(job, other, query))
 
-    async def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
-        return await self._run(self._core.retry(job, idempotency_key))
+    async def agreement(self, job: JobRef, other: JobRef) -> Agreement:
+        return await self._run(self._core.agreement(job, other))
+
+    async def retry(
+        self,
+        job: JobRef,
+        *,
+        images: RetriedImages = "failed",
+        model_name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> JobAccepted:
+        return await self._run(self._core.retry(job, images, model_name, idempotency_key))
 
     async def cancel(self, job: JobRef) -> JobStatus:
         return await self._run(self._core.cancel(job))
@@ -154,6 +165,31 @@ class AsyncLattice:
 
     async def models(self) -> list[Model]:
         return await self._run(self._core.models())
+
+    async def aliases(self) -> list[Alias]:
+        return await self._run(self._core.aliases())
+
+    async def put_alias(
+        self,
+        name: str,
+        model: str,
+        *,
+        canary: tuple[str, float] | None = None,
+        shadow: str | None = None,
+    ) -> Alias:
+        return await self._run(self._core.put_alias(name, model, canary, shadow))
+
+    async def promote_alias(self, name: str) -> Alias:
+        return await self._run(self._core.promote_alias(name))
+
+    async def roll_back_alias(self, name: str) -> Alias:
+        return await self._run(self._core.roll_back_alias(name))
+
+    async def delete_alias(self, name: str) -> None:
+        await self._run(self._core.delete_alias(name))
+
+    async def alias_agreement(self, name: str) -> Agreement:
+        return await self._run(self._core.alias_agreement(name))
 
     async def cluster_status(self) -> dict[str, Any]:
         return await self._run(self._core.cluster_status())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
-from .core import Core, CountsBy, JobRef
+from .agreement import Agreement, Alias
+from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .photos import Photos
@@ -144,9 +145,20 @@ class Lattice:
         """
         return self._run(self._core.changes(job, other, query))
 
-    def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
-        """A new job of the failed images of an ended one, with its options."""
-        return self._run(self._core.retry(job, idempotency_key))
+    def agreement(self, job: JobRef, other: JobRef) -> Agreement:
+        """How well another job over the same images agrees, with another model say; of all images, anew each time."""
+        return self._run(self._core.agreement(job, other))
+
+    def retry(
+        self,
+        job: JobRef,
+        *,
+        images: RetriedImages = "failed",
+        model_name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> JobAccepted:
+        """A new job of the failed images of an ended one, or of all, with its options or on another model."""
+        return self._run(self._core.retry(job, images, model_name, idempotency_key))
 
     def cancel(self, job: JobRef) -> JobStatus:
         """Ends the job as failed with code cancelled; code job_already_finished where it has ended."""
@@ -194,6 +206,37 @@ class Lattice:
 
     def models(self) -> list[Model]:
         return self._run(self._core.models())
+
+    def aliases(self) -> list[Alias]:
+        """The names that stand for models, by name."""
+        return self._run(self._core.aliases())
+
+    def put_alias(
+        self,
+        name: str,
+        model: str,
+        *,
+        canary: tuple[str, float] | None = None,
+        shadow: str | None = None,
+    ) -> Alias:
+        """Lets the name stand for the model, and returns once requests use it; `canary` is a model and its share."""
+        return self._run(self._core.put_alias(name, model, canary, shadow))
+
+    def promote_alias(self, name: str) -> Alias:
+        """The canary, without one the shadow, answers from then on."""
+        return self._run(self._core.promote_alias(name))
+
+    def roll_back_alias(self, name: str) -> Alias:
+        """Takes the last change back."""
+        return self._run(self._core.roll_back_alias(name))
+
+    def delete_alias(self, name: str) -> None:
+        """`ServiceError` with code alias_not_found where there is none."""
+        self._run(self._core.delete_alias(name))
+
+    def alias_agreement(self, name: str) -> Agreement:
+        """How well the shadow agrees so far; `ServiceError` with code no_other_model where there is none."""
+        return self._run(self._core.alias_agreement(name))
 
     def cluster_status(self) -> dict[str, Any]:
         """Nodes, CPUs and GPUs, and the jobs that wait and run, as the service's JSON."""

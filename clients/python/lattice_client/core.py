@@ -13,6 +13,7 @@ from urllib.parse import quote
 import httpx
 
 from .address import authorization, service_url
+from .agreement import Agreement, Alias
 from .effects import Answer, Call, Emit, Flow, NextLine, Work
 from .errors import LatticeError, PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
@@ -41,8 +42,13 @@ JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
 #: How the images of a job are counted together.
 CountsBy: TypeAlias = Literal["image", "folder", "hour", "day"]
 
+#: Which images of an ended job run again: those without boxes, or all.
+RetriedImages: TypeAlias = Literal["failed", "all"]
+
 #: A result may be of many thousand images.
 _RESULT_SECONDS = 300.0
+#: The models of an alias are loaded first.
+_LOAD_SECONDS = 120.0
 #: One photo, over a slow line.
 _PHOTO_SECONDS = 600.0
 #: With these the service refuses a photo and counts it in `left_out` of the job.
@@ -207,8 +213,20 @@ class Core:
         changes: dict[str, Any] = yield from self._json(call, None)
         return changes
 
-    def retry(self, job: JobRef, idempotency_key: str | None) -> Flow[JobAccepted]:
-        call = Call("POST", f"{_path(job)}/retry", headers=_key(idempotency_key))
+    def agreement(self, job: JobRef, other: JobRef) -> Flow[Agreement]:
+        call = Call("GET", f"{_path(job)}/agreement", query={"with": _id(other)})
+        return Agreement.read((yield from self._json(call, None)))
+
+    def retry(
+        self,
+        job: JobRef,
+        images: RetriedImages,
+        model_name: str | None,
+        idempotency_key: str | None,
+    ) -> Flow[JobAccepted]:
+        query = {} if images == "failed" else {"images": images}
+        query |= {} if model_name is None else {"model_name": model_name}
+        call = Call("POST", f"{_path(job)}/retry", query=query, headers=_key(idempotency_key))
         return JobAccepted.read((yield from self._json(call, None)))
 
     def cancel(self, job: JobRef) -> Flow[JobStatus]:
@@ -243,9 +261,7 @@ class Core:
     def watch(self, name: str) -> Flow[Watch]:
         return Watch.read((yield from self._json(Call("GET", _watch(name)), None)))
 
-    def add_watch(
-        self, name: str, paths: Iterable[str], options: Mapping[str, Any]
-    ) -> Flow[Watch]:
+    def add_watch(self, name: str, paths: Iterable[str], options: Mapping[str, Any]) -> Flow[Watch]:
         body = {"name": name, "paths": list(paths), "job_type": "detect_vehicles", **options}
         call = Call("POST", "/v1/watches", json=body, repeatable=False)
         return Watch.read((yield from self._json(call, None)))
@@ -260,6 +276,36 @@ class Core:
     def models(self) -> Flow[list[Model]]:
         answer = yield from self._json(Call("GET", "/v1/models"), None)
         return [Model.read(raw) for raw in answer["models"]]
+
+    def aliases(self) -> Flow[list[Alias]]:
+        answer = yield from self._json(Call("GET", "/v1/models/aliases"), None)
+        return [Alias.read(raw) for raw in answer["aliases"]]
+
+    def put_alias(
+        self, name: str, model: str, canary: tuple[str, float] | None, shadow: str | None
+    ) -> Flow[Alias]:
+        trial = None if canary is None else {"model": canary[0], "share": canary[1]}
+        body = {"model": model, "canary": trial, "shadow": shadow}
+        return (yield from self._alias(Call("PUT", _alias(name), json=body)))
+
+    def promote_alias(self, name: str) -> Flow[Alias]:
+        call = Call("POST", f"{_alias(name)}/promote", repeatable=False)
+        return (yield from self._alias(call))
+
+    def roll_back_alias(self, name: str) -> Flow[Alias]:
+        call = Call("POST", f"{_alias(name)}/rollback", repeatable=False)
+        return (yield from self._alias(call))
+
+    def _alias(self, call: Call) -> Flow[Alias]:
+        return Alias.read((yield from self._json(call, max(_LOAD_SECONDS, self._timeout))))
+
+    def delete_alias(self, name: str) -> Flow[None]:
+        yield from self._call(Call("DELETE", _alias(name), repeatable=False), None)
+
+    def alias_agreement(self, name: str) -> Flow[Agreement]:
+        return Agreement.read(
+            (yield from self._json(Call("GET", f"{_alias(name)}/agreement"), None))
+        )
 
     def cluster_status(self) -> Flow[dict[str, Any]]:
         status: dict[str, Any] = yield from self._json(Call("GET", "/v1/cluster/status"), None)
@@ -313,6 +359,10 @@ def _path(job: JobRef) -> str:
 
 def _watch(name: str) -> str:
     return f"/v1/watches/{quote(name, safe='')}"
+
+
+def _alias(name: str) -> str:
+    return f"/v1/models/aliases/{quote(name, safe='')}"
 
 
 def _view(name: str) -> str:

@@ -1,7 +1,12 @@
 /** The classes that a request names -> those that the detector keeps. */
 import type { LatticeError } from '../../api/errors.js';
-import type { Region } from '../../api/options.js';
-import { DEFAULT_VEHICLES, matchClasses, noSuchClass } from '../../models/class-filter.js';
+import type { DetectOptions, Region } from '../../api/options.js';
+import {
+  DEFAULT_VEHICLES,
+  isDefaultVehicles,
+  matchClasses,
+  noSuchClass,
+} from '../../models/class-filter.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
 import { classKey } from '../../api/class-key.js';
@@ -32,6 +37,17 @@ export async function requestedClasses(
   if (unknown.length === 0) return classes;
   const missing = unknown.map((index) => [requested[index] ?? '', `${field}/${index}`] as const);
   throw missingClasses(missing, modelName, known);
+}
+
+/** Refuses a model for settings of another one that name classes which it lacks, or rejects with the model's error. */
+export async function refuseOtherModel(
+  { classes, classThresholds, regions }: DetectOptions,
+  modelName: string,
+  catalogue: ModelCatalogue,
+): Promise<void> {
+  const named = isDefaultVehicles(classes) ? null : classes;
+  await requestedClasses({ classes: named }, modelName, catalogue);
+  await refuseUnknownClasses({ class_thresholds: classThresholds, regions }, modelName, catalogue);
 }
 
 interface FieldsWithClasses {

@@ -6,11 +6,13 @@ import {
   aliasNotFound,
   type StoredAlias,
 } from '../../api/model-alias.js';
-import type { ErrorCode } from '../../api/errors.js';
-import { snakeCase } from '../../api/snake-case.js';
-import { LatticeError } from '../../api/errors.js';
+import { LatticeError, type ErrorCode } from '../../api/errors.js';
 import type { ShadowAgreement } from '../../aliases/agreement-window.js';
-import type { AgreementRow } from '../../models/model-agreement.js';
+import {
+  agreementFigures,
+  leastAgreeingSchema,
+  viewAgreementFigures,
+} from '../answer/agreement-figures.js';
 import type { HideFolders } from '../answer/problem.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
@@ -54,26 +56,6 @@ const aliasSchema = z
 const aliasListSchema = z.object({ aliases: z.array(aliasSchema) }).openapi('AliasList');
 
 const count = (description: string) => z.int().openapi({ description });
-const agreementRow = snakeCase(
-  z.object({
-    first: count('Boxes of the model'),
-    second: count('Boxes of the shadow'),
-    matched: count('Boxes that both have in one place, whatever their class'),
-    flipped: count('Of the matched boxes, those of another class'),
-    gained: count('Boxes that only the shadow has'),
-    lost: count('Boxes that only the model has'),
-    scoreShift: z.number().nullable().openapi({
-      description: 'Mean confidence of the shadow less that of the model, of the matched boxes',
-    }),
-  }),
-);
-const rowSchema = z.object(agreementRow.shape).openapi('AgreementRow');
-const namedRowSchema = rowSchema
-  .extend({
-    of: z.string().openapi({ description: 'A class, or a range of sizes', example: 'car' }),
-  })
-  .openapi('NamedAgreementRow');
-
 const agreementSchema = z
   .object({
     alias: z.string(),
@@ -81,28 +63,13 @@ const agreementSchema = z
     model: z.string(),
     shadow: z.string(),
     images: count('The latest pictures that both have looked at, at most 1,000, since the start'),
-    share: z.number().openapi({
-      description: 'Of the boxes of both, those in one place and of one class; 1 without a box',
-    }),
     flagged: z.boolean().openapi({
       description:
         'Fewer than 90 % of the boxes of the latest 50 pictures agree; false while these have fewer than 20 boxes',
     }),
-    all: rowSchema,
-    by_class: z.array(namedRowSchema),
-    by_size: z.array(namedRowSchema),
+    ...agreementFigures,
     least: z
-      .array(
-        z
-          .object({
-            image_path: z.string(),
-            share: z.number(),
-            gained: z.int(),
-            lost: z.int(),
-            flipped: z.int(),
-          })
-          .openapi('LeastAgreeing'),
-      )
+      .array(leastAgreeingSchema)
       .openapi({ description: 'Your pictures that agree least, at most ten' }),
     model_ms: z.number().openapi({ description: 'Mean time of the network' }),
     shadow_ms: z.number(),
@@ -285,21 +252,17 @@ function aliasOf({ storedAt, ...alias }: StoredAlias): AliasBody {
 function viewAgreement(
   { name, version, model }: StoredAlias,
   shadow: string,
-  { pictures, share, flagged, all, byClass, bySize, least, ...rest }: ShadowAgreement,
+  { pictures, flagged, least, ...rest }: ShadowAgreement,
   hide: HideFolders,
 ): AgreementBody {
-  const named = (row: AgreementRow) => ({ ...agreementRow.view(row), of: row.of ?? '' });
   return {
     alias: name,
     version,
     model,
     shadow,
     images: pictures,
-    share,
     flagged,
-    all: agreementRow.view(all),
-    by_class: byClass.map(named),
-    by_size: bySize.map(named),
+    ...viewAgreementFigures(rest),
     least: least.map(({ picture, ...each }) => ({ ...each, image_path: hide(picture) })),
     model_ms: rest.modelMs,
     shadow_ms: rest.shadowMs,

@@ -102,8 +102,9 @@ export class JobWrites {
     const labels = labelsOfRetry(ended.spec.labels);
     // All are asked for again because their results are not wanted as they are.
     const reuse = retry.images === 'all' ? 'off' : ended.spec.reuse;
-    const { origin } = retry;
-    const settings = { ...ended.spec, origin, keyId, labels, reuse } satisfies JobSettings;
+    const { origin, modelName = ended.spec.options.modelName } = retry;
+    const options = { ...ended.spec.options, modelName };
+    const settings = { ...ended.spec, options, origin, keyId, labels, reuse } satisfies JobSettings;
     return this.#add(retry, settings, imageCount, { retryOf }, (number) => {
       this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
     });

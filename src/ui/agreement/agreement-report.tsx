@@ -56,8 +56,8 @@ export function AgreementReport<L extends Least>({
       <Rows names={names} all={all} rows={[...by_class, ...by_size]} />
       {least.length > 0 && (
         <>
-          <h4>Pictures that agree least</h4>
-          <ul class="tiles">
+          <p class="panel-title">Pictures that agree least</p>
+          <ul class="tiles" aria-label="Pictures that agree least">
             {least.map((each, at) => (
               <li key={`${at} ${each.image_path}`}>
                 <button

@@ -98,6 +98,7 @@ function Actions({
           name={`Roll back ${name}`}
           title="Take the last change back?"
           confirm="Roll it back"
+          kind="primary"
           onConfirm={onRollBack}
         >
           <RollbackText name={name} version={before} />

@@ -15,17 +15,26 @@ import { ComparedPicture } from '../picture/compared-picture.js';
 import type { ShownBox } from '../picture/shown-boxes.js';
 import { service, show } from '../session/session.js';
 import { ago, plural, visible } from '../text/format.js';
+import { JobAgreementOf } from './job-agreement.js';
+import { OtherModel } from './other-model.js';
 
 /** Large pictures are fetched for all of a page. */
 const PAGE = 8;
 const RECENT = 100;
+
+const AGREEMENT = 'agreement';
+const REPORTS = [
+  { name: '', text: 'Image by image' },
+  { name: AGREEMENT, text: 'Agreement of the models' },
+] as const;
 
 type ChangedImage = JobChanges['images'][number];
 
 export function JobComparison({ job }: { job: JobStatus }) {
   const recent = useSignal<readonly JobStatus[] | null>(null);
   const fault = useSignal<unknown>(null);
-  const chosen = address.value.query.with ?? '';
+  const { with: chosen = '', report } = address.value.query;
+  const isAgreement = report === AGREEMENT;
   useEffect(() => {
     const read = async () => (await service.listPage({ limit: RECENT })).jobs;
     void show(read(), recent, fault);
@@ -33,9 +42,37 @@ export function JobComparison({ job }: { job: JobStatus }) {
   return (
     <section class="job-images" aria-label="Changes">
       <JobChoice job={job} recent={recent.value ?? []} chosen={chosen} />
+      <OtherModel job={job} />
       {fault.value !== null && <Problem error={fault.value} />}
-      {chosen !== '' && <Changes key={chosen} job={job} other={chosen} />}
+      {chosen !== '' && (
+        <>
+          <ReportChoice />
+          {isAgreement ? (
+            <JobAgreementOf key={chosen} job={job} other={chosen} />
+          ) : (
+            <Changes key={chosen} job={job} other={chosen} />
+          )}
+        </>
+      )}
     </section>
+  );
+}
+
+function ReportChoice() {
+  const { report } = address.value.query;
+  return (
+    <div class="row shown-choice" role="group" aria-label="Report">
+      {REPORTS.map(({ name, text }) => (
+        <Button
+          key={name}
+          class="quiet"
+          aria-pressed={(report === AGREEMENT) === (name === AGREEMENT)}
+          onClick={() => setQuery({ report: name })}
+        >
+          {text}
+        </Button>
+      ))}
+    </div>
   );
 }
 

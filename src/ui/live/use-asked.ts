@@ -3,6 +3,8 @@ import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
 const EVERY_MS = 3_000;
+/** Pause after an answer, in times that it took: what is dear is asked for less often. */
+const PAUSE = 4;
 
 export interface Asked<T> {
   /** Null until the first answer came; what came last stays when a call fails. */
@@ -17,19 +19,27 @@ export interface Asked<T> {
   act: (work: Promise<unknown>) => Promise<boolean>;
 }
 
-export function useAsked<T>(call: () => Promise<T>): Asked<T> {
+/** `isLast`: after such an answer nothing new is expected. */
+export function useAsked<T>(
+  call: () => Promise<T>,
+  isLast: (answer: T) => boolean = () => false,
+): Asked<T> {
   const answer = useSignal<T | null>(null);
   const fault = useSignal<unknown>(null);
   const actionFault = useSignal<unknown>(null);
   /** Answers that were asked for before the newest request show what was before an action. */
   const asked = useRef(0);
   const open = useRef(0);
+  const nextAt = useRef(0);
   const ask = async (): Promise<void> => {
     const turn = ++asked.current;
     const isNewest = (): boolean => turn === asked.current;
+    const begunAt = performance.now();
     open.current += 1;
+    let rest = 0;
     try {
       const came = await call();
+      rest = isLast(came) ? Infinity : PAUSE * (performance.now() - begunAt);
       if (isNewest()) {
         answer.value = came;
         fault.value = null;
@@ -37,6 +47,7 @@ export function useAsked<T>(call: () => Promise<T>): Asked<T> {
     } catch (error) {
       if (isNewest()) fault.value = error;
     }
+    nextAt.current = performance.now() + rest;
     open.current -= 1;
   };
   const act = async (work: Promise<unknown>): Promise<boolean> => {
@@ -54,7 +65,8 @@ export function useAsked<T>(call: () => Promise<T>): Asked<T> {
   useEffect(() => {
     void ask();
     const timer = setInterval(() => {
-      if (!document.hidden && open.current === 0) void ask();
+      const isDue = performance.now() >= nextAt.current;
+      if (!document.hidden && open.current === 0 && isDue) void ask();
     }, EVERY_MS);
     return () => clearInterval(timer);
   }, []);

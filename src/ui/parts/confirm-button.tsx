@@ -12,7 +12,7 @@ interface ConfirmProps {
   /** On the button that does it; by default the label. */
   confirm?: string;
   disabled?: boolean;
-  /** `primary`: what can be taken back. */
+  /** `primary`: nothing is lost by it. */
   kind?: 'danger' | 'primary';
   onConfirm: () => void;
   /** What goes, and what stays. */
@@ -32,7 +32,7 @@ export function ConfirmButton(props: ConfirmProps) {
   return (
     <>
       <Button
-        class={kind}
+        class={kind === 'danger' ? kind : undefined}
         {...(name !== undefined && { name })}
         disabled={disabled}
         onClick={() => (isOpen.value = true)}

@@ -88,6 +88,53 @@ class Calls(ClientCase):
             self.assertEqual((image.region_counts, image.view), ({}, None))
             self.assertEqual(body_of(plain.pop()), {"image_path": "a.jpg"})
 
+    def test_aliases_are_stored_promoted_taken_back_and_deleted(self) -> None:
+        depot = {
+            **{"name": "depot.pt", "version": 2, "stored_at": 1.5, "before": 1, "model": "a.pt"},
+            **{"canary": {"model": "b.pt", "share": 0.25}, "shadow": None},
+        }
+        sent, service = self.recorded({**depot, "aliases": [depot]})
+        for client in self.clients(service):
+            alias = client.put_alias("depot", "a", canary=("b", 0.25))
+            self.assertEqual((alias.name, alias.model, alias.before), ("depot.pt", "a.pt", 1))
+            self.assertEqual((alias.canary, alias.shadow), (("b.pt", 0.25), None))
+            request = sent.pop()
+            self.assertEqual(
+                (request.method, request.url.path), ("PUT", "/v1/models/aliases/depot")
+            )
+            trial = {"model": "b", "share": 0.25}
+            self.assertEqual(body_of(request), {"model": "a", "canary": trial, "shadow": None})
+            self.assertEqual([each.version for each in client.aliases()], [2])
+            for call, path in (
+                (client.promote_alias, "/promote"),
+                (client.roll_back_alias, "/rollback"),
+            ):
+                self.assertEqual(call("a b").version, 2)
+                self.assertTrue(sent[-1].url.raw_path.endswith(b"/a%20b" + path.encode()))
+                self.assertEqual(sent[-1].method, "POST")
+            client.delete_alias("depot")
+            self.assertEqual(sent.pop().method, "DELETE")
+
+    def test_the_agreement_of_a_shadow_and_of_two_jobs_are_one_record(self) -> None:
+        counts = {"first": 3, "second": 2, "matched": 2, "flipped": 1, "gained": 0, "lost": 1}
+        row = {**counts, "score_shift": -0.1}
+        figures = {
+            **{"share": 0.4, "all": row, "by_class": [{**row, "of": "car"}], "by_size": []},
+            "least": [{"image_path": "a.jpg", "share": 0}],
+        }
+        sent, service = self.recorded({**figures, "images": 7, "flagged": True})
+        for client in self.clients(service):
+            found = client.alias_agreement("depot")
+            self.assertEqual((found.images, found.share, found.flagged), (7, 0.4, True))
+            self.assertEqual((found.all.lost, found.by_class["car"].score_shift), (1, -0.1))
+            self.assertEqual(found.least[0]["image_path"], "a.jpg")
+            self.assertEqual(sent.pop().url.path, "/v1/models/aliases/depot/agreement")
+        sent, service = self.recorded({**figures, "image_counts": {"compared": 5}})
+        for client in self.clients(service):
+            found = client.agreement("job_1", "job_2")
+            self.assertEqual((found.images, found.flagged), (5, None))
+            self.assertEqual(sent.pop().url.raw_path, b"/v1/jobs/job_1/agreement?with=job_2")
+
     def test_views_are_stored_listed_and_deleted(self) -> None:
         gate = {"name": "gate", "polygon": [[0, 0], [1, 0.5], [0, 1]]}
         north = {"name": "north", "version": 2, "regions": [gate], "paths": ["north/**"]}
@@ -102,9 +149,7 @@ class Calls(ClientCase):
             self.assertEqual([each.name for each in client.views()], ["north"])
             client.delete_view("a b")
             request = sent.pop()
-            self.assertEqual(
-                (request.method, request.url.raw_path), ("DELETE", b"/v1/views/a%20b")
-            )
+            self.assertEqual((request.method, request.url.raw_path), ("DELETE", b"/v1/views/a%20b"))
 
     def test_a_submission_carries_a_key_of_its_own_or_the_given_one(self) -> None:
         sent, service = self.recorded(ACCEPTED)
@@ -154,9 +199,7 @@ class Calls(ClientCase):
                 json.loads(sent[-1].content),
                 {"name": "Monday", "tags": ["north"], "notes": None, "keep": 30},
             )
-            self.assertEqual(
-                (edited.name, edited.tags, edited.keep), ("Monday", ("north",), 30)
-            )
+            self.assertEqual((edited.name, edited.tags, edited.keep), ("Monday", ("north",), 30))
             self.assertEqual(client.remove(edited).job_id, "job_1")
             self.assertEqual(sent[-1].method, "DELETE")
             self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1?purge=true")

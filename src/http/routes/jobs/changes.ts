@@ -72,7 +72,7 @@ const changedImageSchema = z
   })
   .openapi('ChangedImage');
 
-const imageCountsSchema = z
+export const imageCountsSchema = z
   .object({
     compared: z.int().openapi({ description: 'Images that both jobs have processed' }),
     failed: z.int().openapi({ description: 'Images of both jobs, in error in one of them' }),
@@ -134,14 +134,9 @@ export function changeRoutes(route: AddRoute, { jobs, hide }: RouteParts): void 
     },
     async (c) => {
       const query = readQuery(changesQuerySchema, c.req.queries());
-      const until = performance.now() + DEADLINE_MS;
+      const how = { ...comparisonOf(c, hide), confidenceChange: query.confidence_change };
       const job = await jobOfPath(c, jobs);
       const other = await otherJob(query.with, c, jobs);
-      const how = {
-        confidenceChange: query.confidence_change,
-        nameOf: hide,
-        isOver: () => performance.now() >= until || c.req.raw.signal.aborted,
-      };
       const changes = await compareJobs(jobs, job, other, how);
       const wanted = changes.changed.slice(query.offset, query.offset + query.limit);
       const images: ChangedImageBody[] = [];
@@ -163,8 +158,17 @@ export function changeRoutes(route: AddRoute, { jobs, hide }: RouteParts): void 
   );
 }
 
+/** Images are the same by their path; the comparison ends where the caller has gone, and in time for its answer. */
+export function comparisonOf(c: AppContext, hide: HideFolders) {
+  const until = performance.now() + DEADLINE_MS;
+  return {
+    nameOf: hide,
+    isOver: () => performance.now() >= until || c.req.raw.signal.aborted,
+  };
+}
+
 /** Which of the two does not exist is said. */
-async function otherJob(jobId: string, c: AppContext, jobs: JobService): Promise<Job> {
+export async function otherJob(jobId: string, c: AppContext, jobs: JobService): Promise<Job> {
   try {
     return await jobs.get(jobId, c.get('keyId'));
   } catch (error) {
@@ -185,17 +189,29 @@ function viewFigures(
   });
   const changesOf = (counts: Record<Change, number>) =>
     counts.gained + counts.lost + counts.changed;
-  const { onlyHere, onlyThere, notRun, ...counts } = images;
   return {
     job_id: job.jobId,
     status: job.status,
     with: { job_id: other.jobId, status: other.status },
-    complete: job.completedAt !== null && other.completedAt !== null && images.unread === 0,
-    image_counts: { ...counts, not_run: notRun, only_here: onlyHere, only_there: onlyThere },
+    complete: isComplete(job, other, images),
+    image_counts: viewImageCounts(images),
     box_counts: total,
     classes: views.sort((a, b) => changesOf(b) - changesOf(a) || b.same - a.same),
     matching: changed.length,
   };
+}
+
+export function isComplete(job: Job, other: Job, { unread }: JobChanges['images']): boolean {
+  return job.completedAt !== null && other.completedAt !== null && unread === 0;
+}
+
+export function viewImageCounts({
+  onlyHere,
+  onlyThere,
+  notRun,
+  ...counts
+}: JobChanges['images']): z.infer<typeof imageCountsSchema> {
+  return { ...counts, not_run: notRun, only_here: onlyHere, only_there: onlyThere };
 }
 
 function viewImage(

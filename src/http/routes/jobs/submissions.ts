@@ -7,13 +7,15 @@ import {
   type Idempotency,
   type Job,
   type JobOrigin,
-  type RetriedImages,
+  type RetriedRun,
 } from '../../../jobs/job.js';
 import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import { traceparentOf } from '../../../base/trace-context.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { readJsonText } from '../../request/json-body.js';
+import { modelNameSchema } from '../../request/request-fields.js';
+import { refuseOtherModel } from '../../request/requested-classes.js';
 import { readQuery } from '../../request/query.js';
 import { memberText } from '../../request/sent-text.js';
 import { replyJson } from '../../answer/reply.js';
@@ -49,6 +51,10 @@ export const retryQuerySchema = z.strictObject({
     .enum(RETRIED_IMAGES, { error: `images is one of ${RETRIED_IMAGES.join(', ')}.` })
     .optional()
     .openapi({ default: 'failed' }),
+  model_name: modelNameSchema.optional().openapi({
+    description:
+      'Runs them on this model, with the same thresholds; to compare both with `agreement`',
+  }),
 });
 
 export const jobRetriedSchema = z
@@ -145,7 +151,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
       summary: 'Run the failed images of a job again, or all',
       description:
         'Makes a new job of the images that have no boxes: those that failed and, in a job that was cancelled, those ' +
-        'that had no turn; with `images=all` of every image. Model, thresholds, classes, priority, callback_url, ' +
+        'that had no turn; with `images=all` of every image. Thresholds, classes, without `model_name` also the model, priority, callback_url, ' +
         'metadata, annotate, name and tags are those of the first job, which stays as it is; notes and keep are not ' +
         'taken over. There is no body. Answers once the new job is on disk.',
       tags: ['Jobs'],
@@ -161,17 +167,23 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const retryOf = jobId(c);
-      const { images = 'failed' } = readQuery(retryQuerySchema, c.req.queries());
-      const request = retryRequest(retryOf, images);
+      const { images = 'failed', model_name: modelName } = readQuery(
+        retryQuerySchema,
+        c.req.queries(),
+      );
+      const wanted = { images, modelName };
+      const request = retryRequest(retryOf, wanted);
       const once = withFingerprint(readIdempotencyKey(c), request);
       const submission = await submitOnce(c, jobs, once, async () => {
         // Refused where a submission of these images would be.
         if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
         const job = await jobOfPath(c, jobs);
         if (job.completedAt === null) throw notFinished(job);
-        await catalogue.check(job.spec.options.modelName);
-        jobs.views.refuseUnknown(job.spec.options.view, c.get('keyId'));
-        return jobs.retry(retryOf, c.get('keyId'), images, once, originOf(c));
+        const { options } = job.spec;
+        await catalogue.check(modelName ?? options.modelName);
+        if (modelName !== undefined) await refuseOtherModel(options, modelName, catalogue);
+        jobs.views.refuseUnknown(options.view, c.get('keyId'));
+        return jobs.retry(retryOf, c.get('keyId'), wanted, once, originOf(c));
       });
       return replyAccepted(c, submission, {}, { retry_of: retryOf });
     },
@@ -240,8 +252,12 @@ function replyAccepted(
  * The fingerprint of a retry of failed images has the form of older releases, which had no choice: keys of those
  * releases still match.
  */
-function retryRequest(retryOf: string, images: RetriedImages): object {
-  return images === 'failed' ? { retry_of: retryOf } : { retry_of: retryOf, images };
+function retryRequest(retryOf: string, { images, modelName }: RetriedRun): object {
+  return {
+    retry_of: retryOf,
+    ...(images === 'failed' ? {} : { images }),
+    ...(modelName === undefined ? {} : { model_name: modelName }),
+  };
 }
 
 /**

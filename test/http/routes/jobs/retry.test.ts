@@ -74,6 +74,8 @@ test('what cannot be retried is refused with its reason', async () => {
     body: { code: 'job_not_found' },
   });
   const failed = await endedWithFailures(app);
+  const query = `/v1/jobs/${failed}/retry?images=all&model_name=absent`;
+  expect((await get(app, query, {}, 'POST')).body.code).toBe('unknown_model');
   expect(await retry(app, failed, { 'idempotency-key': '""' })).toMatchObject({
     status: 422,
     body: { code: 'validation_failed' },

@@ -1,0 +1,113 @@
+/** `GET /v1/jobs/{job_id}/agreement`: how well another job over the same images agrees, with another model say. */
+import { z } from '@hono/zod-openapi';
+import type { Job } from '../../../jobs/job.js';
+import { agreeJobs, type JobAgreement } from '../../../jobs/job-agreement.js';
+import {
+  agreementFigures,
+  leastAgreeingSchema,
+  viewAgreementFigures,
+} from '../../answer/agreement-figures.js';
+import type { HideFolders } from '../../answer/problem.js';
+import { replyJson } from '../../answer/reply.js';
+import { readQuery } from '../../request/query.js';
+import { json, type AddRoute } from '../../route.js';
+import type { RouteParts } from '../../route-parts.js';
+import {
+  changesQuerySchema,
+  comparisonOf,
+  imageCountsSchema,
+  isComplete,
+  otherJob,
+  viewImageCounts,
+} from './changes.js';
+import { jobIdSchema, modelUsesSchema, stateSchema, viewModelUses } from './job-fields.js';
+import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
+
+const querySchema = changesQuerySchema.pick({ with: true });
+
+const comparedJob = { job_id: jobIdSchema, status: stateSchema, models: modelUsesSchema };
+const meanTime = z.number().nullable().openapi({
+  description: 'Mean time of the network, of the images with boxes; null: there is none',
+});
+
+export const jobAgreementSchema = z
+  .object({
+    ...comparedJob,
+    with: z.object(comparedJob),
+    complete: z.boolean().openapi({
+      description: 'False while one of the jobs runs, and where images were left unread',
+    }),
+    image_counts: imageCountsSchema,
+    ...agreementFigures,
+    least: z
+      .array(
+        leastAgreeingSchema
+          .extend({
+            index: z.int().openapi({ description: 'Place in the input of this job, from 0' }),
+            with_index: z.int().openapi({ description: 'Place in the input of the other job' }),
+          })
+          .openapi('LeastAgreeingImage'),
+      )
+      .openapi({ description: 'The images that agree least, at most ten' }),
+    first_ms: meanTime,
+    second_ms: meanTime,
+  })
+  .openapi('JobAgreement');
+
+export type JobAgreementBody = z.infer<typeof jobAgreementSchema>;
+
+export function jobAgreementRoutes(route: AddRoute, { jobs, hide }: RouteParts): void {
+  route(
+    {
+      method: 'get',
+      path: '/v1/jobs/{job_id}/agreement',
+      operationId: 'getJobAgreement',
+      summary: 'How well another job over the same images agrees',
+      description:
+        'The report on two models that ran over the same images as two jobs: this job is the first model, the other one the ' +
+        'second. Images are the same by their path. Of jobs with different thresholds only boxes above the higher one count. Also ' +
+        'while a job runs: of the images that both have processed. Each call compares anew, for 20 s at most.',
+      tags: ['Jobs'],
+      request: { params, query: querySchema },
+      answers: { 200: json('The agreement', jobAgreementSchema) },
+      errors: JOB_ERRORS,
+    },
+    async (c) => {
+      const query = readQuery(querySchema, c.req.queries());
+      const how = comparisonOf(c, hide);
+      const job = await jobOfPath(c, jobs);
+      const other = await otherJob(query.with, c, jobs);
+      return replyJson(c, 200, view(job, other, await agreeJobs(jobs, job, other, how), hide));
+    },
+  );
+}
+
+function view(
+  job: Job,
+  other: Job,
+  { images, least, inferenceMs, ...figures }: JobAgreement,
+  hide: HideFolders,
+): JobAgreementBody {
+  const [first, second] = inferenceMs;
+  return {
+    ...viewJob(job),
+    with: viewJob(other),
+    complete: isComplete(job, other, images),
+    image_counts: viewImageCounts(images),
+    ...viewAgreementFigures(figures),
+    least: least.map(({ picture: { path, index, otherIndex }, ...counts }) => ({
+      ...counts,
+      image_path: hide(path),
+      index,
+      with_index: otherIndex,
+    })),
+    first_ms: first,
+    second_ms: second,
+  };
+}
+
+const viewJob = (job: Job) => ({
+  job_id: job.jobId,
+  status: job.status,
+  models: viewModelUses(job),
+});
