@@ -1,19 +1,28 @@
-/** What does a worker cost: the dispatcher alone, the socket, and a status call? */
+/** What does a worker cost: the dispatcher alone, the socket, its bytes, and the state of a large cluster? */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseRayAddress } from '../src/clusters/ray/ray-address.js';
+import { RaySession } from '../src/clusters/ray/ray-session.js';
+import { takeSnapshot } from '../src/clusters/ray/ray-snapshot.js';
 import type { Detector } from '../src/execution/detector.js';
+import type { Executor } from '../src/execution/executor.js';
 import { packageVersion } from '../src/base/package.js';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
 import { overWorkers, SimulatedWorker } from '../test/support/simulated-worker.js';
 import { startWorkerProcess } from '../test/support/worker-process.js';
 import { BUILD, openWorkerRig, until } from '../test/support/worker-rig.js';
+import { CountingRelay } from './load/counting-relay.js';
 import { HttpClient } from './load/http-client.js';
 import { median, summarise } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';
 import { DEFAULT_PARAMETERS } from '../src/api/options.js';
 
 const WORKERS = 16;
+const WORKER_COUNTS = [1, 256, 1_000];
+const NODES = 1_000;
+const QUESTIONS = 100;
 const IMAGES = 200_000;
 const WINDOW = 256;
 const SYNC_BLOCKS = 12;
@@ -23,7 +32,10 @@ const JOB_IMAGES = 10_000;
 export default async function cluster(): Promise<Measurement[]> {
   return [
     await dispatcherAlone(),
+    ...(await dispatcherCost()),
     ...(await overSocket()),
+    ...(await bytesPerImage()),
+    ...(await statusOfManyNodes()),
     ...(await jobOverSocket()),
     ...(await syncThroughWorker()),
   ];
@@ -45,13 +57,14 @@ async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise
   return (images * 1_000) / (performance.now() - start);
 }
 
-async function dispatcherAlone(): Promise<Measurement> {
+function overIdleWorkers(count: number): Executor {
   const options = { slots: { sync: 8, async: 8 }, serviceMs: 0, keeps: false };
-  const workers = Array.from(
-    { length: WORKERS },
-    (_, index) => new SimulatedWorker(`${index}`, options),
-  );
-  const detector = overWorkers(workers);
+  const named = (_: unknown, index: number) => new SimulatedWorker(`${index}`, options);
+  return overWorkers(Array.from({ length: count }, named));
+}
+
+async function dispatcherAlone(): Promise<Measurement> {
+  const detector = overIdleWorkers(WORKERS);
   await rate(detector, IMAGES / 10);
   const value = await rate(detector, IMAGES);
   return {
@@ -63,6 +76,29 @@ async function dispatcherAlone(): Promise<Measurement> {
   };
 }
 
+/** Microseconds of CPU time of this process in `work`. */
+async function cpuTime(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+async function dispatcherCost(): Promise<Measurement[]> {
+  const rows: Measurement[] = [];
+  for (const count of WORKER_COUNTS) {
+    const detector = overIdleWorkers(count);
+    await rate(detector, IMAGES / 10);
+    const value = (await cpuTime(() => rate(detector, IMAGES))) / IMAGES;
+    rows.push({
+      what: `CPU time of queue and choice per image, ${count} workers`,
+      value,
+      unit: 'us',
+    });
+  }
+  return rows;
+}
+
 /** A worker without work in a process of its own: the cost of an image beyond HTTP and the store. */
 async function overSocket(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
@@ -70,10 +106,9 @@ async function overSocket(): Promise<Measurement[]> {
   try {
     await until(() => rig.detector.workers().length === 1, 'a worker', 20_000);
     await rate(rig.detector, 5_000);
-    const before = process.cpuUsage();
     const images = 50_000;
-    const value = await rate(rig.detector, images);
-    const { user, system } = process.cpuUsage(before);
+    let value = 0;
+    const cpu = await cpuTime(async () => (value = await rate(rig.detector, images)));
     const single: number[] = [];
     for (let round = 0; round < 2_000; round += 1) {
       const start = performance.now();
@@ -84,7 +119,7 @@ async function overSocket(): Promise<Measurement[]> {
       { what: 'no-op images over one socket, 8 in the air', value, unit: 'images/s' },
       {
         what: 'CPU time of the service for each of them',
-        value: (user + system) / images,
+        value: cpu / images,
         unit: 'us',
       },
       {
@@ -96,6 +131,59 @@ async function overSocket(): Promise<Measurement[]> {
   } finally {
     worker.kill('SIGKILL');
     await rig.close();
+  }
+}
+
+/** What passes between service and worker per image: a path of ten letters there, one box back. */
+async function bytesPerImage(): Promise<Measurement[]> {
+  const rig = await openWorkerRig();
+  const relay = await CountingRelay.to(Number(new URL(rig.server.url).port));
+  const worker = startInstantWorker(relay.url, BUILD);
+  try {
+    await until(() => rig.detector.workers().length === 1, 'a worker', 20_000);
+    const [sent, received] = [relay.toTarget, relay.fromTarget];
+    const images = 20_000;
+    await rate(rig.detector, images);
+    const row = (what: string, bytes: number) => ({ what, value: bytes / images, unit: 'B' });
+    return [
+      row('bytes to a worker per image, path of 10 letters', relay.fromTarget - received),
+      row('bytes from a worker per image, one box', relay.toTarget - sent),
+    ];
+  } finally {
+    worker.kill('SIGKILL');
+    relay.close();
+    await rig.close();
+  }
+}
+
+/** What the service does every two seconds: three questions to the head of a cluster. */
+async function statusOfManyNodes(): Promise<Measurement[]> {
+  const head = spawn(
+    process.execPath,
+    ['--import', 'tsx', fileURLToPath(new URL('load/ray-head.ts', import.meta.url)), `${NODES}`],
+    { cwd: PROJECT_ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  try {
+    const [address] = (await once(head.stdout, 'data')) as [Buffer];
+    const session = await RaySession.open({
+      address: parseRayAddress(String(address).trim()),
+      namespace: 'bench',
+      token: null,
+      signal: new AbortController().signal,
+    });
+    const ask = async () => {
+      const { nodes } = await takeSnapshot(session, 5_000);
+      if (nodes.length !== NODES) throw new Error(`${nodes.length} nodes`);
+    };
+    for (let round = 0; round < QUESTIONS / 5; round += 1) await ask();
+    const cpu = await cpuTime(async () => {
+      for (let round = 0; round < QUESTIONS; round += 1) await ask();
+    });
+    await session.close();
+    const what = `CPU time per question for the state of ${NODES} nodes of Ray`;
+    return [{ what, value: cpu / QUESTIONS / 1_000, unit: 'ms' }];
+  } finally {
+    head.kill('SIGKILL');
   }
 }
 

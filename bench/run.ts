@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: every question in a process of its own, then bench/results/DATE.json and the table of
- * bench/README.md. `npm run bench -- submit cluster` asks only those.
+ * `npm run bench`: every question in a process of its own, then bench/results/DATE.json and the tables of
+ * bench/README.md and docs/scale.md. `npm run bench -- scale` does so for the questions of docs/scale.md alone;
+ * `npm run bench -- submit cluster` asks only those and records nothing.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,11 @@ import type { Measurement } from './setting.js';
 import { markdownTable, textTable, type Row } from './tables.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
+/** The figures of docs/scale.md; those of all others are in bench/README.md. */
+const SCALE = ['cluster', 'large-jobs', 'submit'];
 const MARK = '=== measurements ';
+/** Threads that the sources start run as compiled files, as in tests. */
+const THREADS = new URL('../test/support/compiled-threads.mjs', import.meta.url).href;
 
 async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2);
@@ -21,27 +26,35 @@ async function main(): Promise<void> {
   const all = readdirSync(HERE)
     .filter((file) => file.endsWith('.bench.ts'))
     .map((file) => file.replace('.bench.ts', ''));
-  const wanted = first === undefined ? all : [first, ...rest];
+  const named = first === undefined ? all : [first, ...rest];
+  const wanted = first === 'scale' ? SCALE : named;
   if (!wanted.every((question) => all.includes(question))) {
-    console.error(`npm run bench [-- QUESTION...], of ${all.join(', ')}`);
+    console.error(`npm run bench [-- QUESTION...], of scale, ${all.join(', ')}`);
     process.exitCode = 2;
     return;
   }
   const rows: Measurement[] = [];
+  const ofScale: Measurement[] = [];
   for (const question of wanted) {
     console.log(`== ${question}`);
     const asked = spawnSync(
       process.execPath,
-      ['--import', 'tsx', fileURLToPath(import.meta.url), '--only', question],
+      [
+        ...['--import', THREADS, '--import', 'tsx'],
+        ...[fileURLToPath(import.meta.url), '--only', question],
+      ],
       { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 26 },
     );
     const line = asked.stdout.split('\n').find((each) => each.startsWith(MARK));
     if (line === undefined) throw new Error(`${question} gave no figures:\n${asked.stdout}`);
     const answers = JSON.parse(line.slice(MARK.length)) as Measurement[];
     console.log(textTable(answers.map(tableRow)));
-    rows.push(...answers);
+    (SCALE.includes(question) ? ofScale : rows).push(...answers);
   }
-  if (first === undefined) await record(rows);
+  if (first === undefined) await record(`${HERE}README.md`, 'npm run bench', '', rows);
+  if (first === undefined || first === 'scale') {
+    await record(`${HERE}../docs/scale.md`, 'npm run bench -- scale', 'scale-', ofScale);
+  }
 }
 
 async function ask(question: string): Promise<void> {
@@ -65,16 +78,22 @@ function tableRow(row: Measurement): Row {
   };
 }
 
-async function record(rows: Measurement[]): Promise<void> {
+/** Into a file of results/, and into the page's section "figures". */
+async function record(
+  page: string,
+  command: string,
+  prefix: string,
+  measurements: Measurement[],
+): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
-  const command = 'npm run bench';
   mkdirSync(`${HERE}results`, { recursive: true });
   writeFileSync(
-    `${HERE}results/${date}.json`,
-    `${JSON.stringify({ date, machine: machine(), command, measurements: rows }, null, 2)}\n`,
+    `${HERE}results/${prefix}${date}.json`,
+    `${JSON.stringify({ date, machine: machine(), command, measurements }, null, 2)}\n`,
   );
-  const text = `Measured ${date} by \`${command}\` on ${machine()}.\n\n${markdownTable(rows.map(tableRow))}`;
-  await replaceSection(`${HERE}README.md`, 'figures', text);
+  const table = markdownTable(measurements.map(tableRow));
+  const text = `Measured ${date} by \`${command}\` on ${machine()}.\n\n${table}`;
+  await replaceSection(page, 'figures', text);
 }
 
 await main();

@@ -4,8 +4,9 @@
 #   scripts/bare-root.sh package SUITE [MIRROR [SCRIPT]]   the service's package, without network and compiler
 #   scripts/bare-root.sh source SUITE [MIRROR [SCRIPT]]    the last commit, with Debian's compiler: npm run setup
 #
-# SUITE, MIRROR and SCRIPT are those of debootstrap (trixie, bookworm, noble ...). As root; needs debootstrap and
-# this machine's Node.js. Prints what each step took; nothing of it is left.
+# SUITE, MIRROR and SCRIPT are those of debootstrap (trixie, bookworm, noble ...): SCRIPT is gutsy for an Ubuntu that is
+# newer than this debootstrap. As root; needs debootstrap and this machine's Node.js. Prints what each step took;
+# nothing of it is left.
 set -euo pipefail
 
 usage() {

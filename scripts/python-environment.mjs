@@ -6,7 +6,11 @@ import { madePython, pythonEnvironment } from '../dist/cli/python-environment.js
 
 const NOTEBOOKS = 'edge/requirements-test.txt';
 const EDGE = { name: 'edge', what: 'the notebooks', files: [NOTEBOOKS] };
-const RAY = { name: 'ray', what: 'Ray', files: ['cluster/requirements.txt', NOTEBOOKS] };
+const RAY = {
+  name: 'ray',
+  what: 'Ray',
+  files: ['cluster/requirements.txt', 'cluster/examples/requirements.txt', NOTEBOOKS],
+};
 
 const report = (line) => console.log(line);
 
@@ -21,7 +25,7 @@ export async function pythonWithoutRay() {
   return await pythonEnvironment(EDGE, report);
 }
 
-/** Runs Ray, and the notebooks on it (400 MB). LATTICE_RAY_PYTHON names another Python that can. */
+/** Runs Ray, its examples and the notebooks on it (900 MB). LATTICE_RAY_PYTHON names another Python that can. */
 export async function rayPython() {
   return process.env.LATTICE_RAY_PYTHON ?? (await pythonEnvironment(RAY, report));
 }

@@ -45,6 +45,13 @@ export class WorkerLoad {
     return this.#syncMs * (1 + this.sync + (this.async > 0 ? 0.5 : 0));
   }
 
+  /** The worker of the lowest gets the next image. */
+  cost(kind: 'sync' | 'async'): number {
+    return kind === 'sync'
+      ? this.syncFinishMs() + this.inHand * 1e-6
+      : this.async / this.worker.slots.async;
+  }
+
   /** False when the work alone takes longer than what is left. An idle worker tries: the mean may be out of date. */
   canFinishIn(timeLeft: number | null): boolean {
     return timeLeft === null || this.sync === 0 || this.#workMs <= timeLeft;
@@ -54,33 +61,29 @@ export class WorkerLoad {
 /** Workers that are not to be chosen. */
 export type Refused = ReadonlySet<Worker> | null;
 
-/** Sync: the worker with the earliest predicted answer. Async: the largest free share of slots. Null: all are full. */
+/**
+ * Sync: the worker with the earliest predicted answer. Async: the largest free share of slots. Null: all are full.
+ * Of the healthy workers, or of all if none is healthy: a worker that detects nothing answers quickly and would take all
+ * the work for which the others have no slot.
+ */
 export function chooseWorker(
   kind: 'sync' | 'async',
   loads: readonly WorkerLoad[],
   refused: Refused = null,
 ): WorkerLoad | null {
-  const cost = (load: WorkerLoad) =>
-    kind === 'sync'
-      ? load.syncFinishMs() + load.inHand * 1e-6
-      : load.async / load.worker.slots.async;
-  const candidates = loads.filter(({ worker }) => !worker.leaving && refused?.has(worker) !== true);
   let best: WorkerLoad | null = null;
   let bestCost = Infinity;
-  for (const load of healthy(candidates)) {
-    const own = load.hasSlot(kind) ? cost(load) : Infinity;
-    if (own < bestCost) [best, bestCost] = [load, own];
+  let isAnyWell = false;
+  // One pass without copies: it runs for each image, over all workers.
+  for (const load of loads) {
+    const { worker } = load;
+    if (worker.leaving || refused?.has(worker) === true) continue;
+    // A single worker gets the work in any state; reading its state would cost more than the choice.
+    const isWell = loads.length < 2 || worker.unhealthy() === null;
+    if (isWell && !isAnyWell) [best, bestCost, isAnyWell] = [null, Infinity, true];
+    if (isWell !== isAnyWell || !load.hasSlot(kind)) continue;
+    const cost = load.cost(kind);
+    if (cost < bestCost) [best, bestCost] = [load, cost];
   }
   return best;
-}
-
-/**
- * The healthy workers, or all if none is healthy: a worker that detects nothing answers quickly and would take all the
- * work for which the others have no slot.
- */
-function healthy(loads: readonly WorkerLoad[]): readonly WorkerLoad[] {
-  // A single worker gets the work in any state; reading its state would cost more than the choice.
-  if (loads.length < 2) return loads;
-  const well = loads.filter(({ worker }) => worker.unhealthy() === null);
-  return well.length > 0 ? well : loads;
 }

@@ -57,6 +57,10 @@ describe('versions', () => {
     expect(deployed('ray-worker.Dockerfile')).toContain(`ARG RAY_IMAGE=${image}\n`);
   });
 
+  test("the examples' Ray is of the same version", () => {
+    expect(read('cluster/examples/requirements.txt')).toBe(`ray[data]==${ray}\n`);
+  });
+
   test.each([...FILES.map((file) => `deploy/${file}`), 'docs/cluster.md', 'cluster/README.md'])(
     '%s names no other image of Ray',
     (file) => {

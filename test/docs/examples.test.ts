@@ -43,6 +43,7 @@ const PAGES = [
 const OTHER_PAGES: Record<string, string> = {
   'bench/peers/README.md': 'installs and measures other servers',
   'cluster/README.md': 'needs a Ray cluster: npm run test:ray',
+  'cluster/examples/README.md': 'needs a Ray cluster: test/real-ray/examples.test.ts',
   'deploy/README.md': 'needs Docker, systemd and proxies: test/deploy checks the files',
   'docs/cluster.md': 'needs a Ray cluster: npm run test:ray',
   'docs/configuration.md': 'has one settings file: test/config.test.ts reads such files',

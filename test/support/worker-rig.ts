@@ -5,7 +5,8 @@ import { ServiceLink } from '../../src/execution/far/service-link.js';
 import type { FileAccess } from '../../src/execution/here/file-access.js';
 import type { SessionParts } from '../../src/execution/far/worker-session.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
-import { compose } from './composed-app.js';
+import { composeOver } from './app-over-jobs.js';
+import { HeldJobs } from './held-jobs.js';
 
 export const BUILD = '9.9.9';
 
@@ -55,12 +56,14 @@ export async function openWorkerRig(
     logger: { debug: log, info: log, warn: log, error: log },
     ...parts,
   });
-  const server = await listen(compose({}, { gate }), { host: '127.0.0.1', port });
+  const jobs = await HeldJobs.open();
+  const server = await listen(composeOver(jobs, {}, { gate }), { host: '127.0.0.1', port });
   const close = async () => {
     await detector.close();
     gate.close();
     await files.close();
     await server.close(1_000);
+    await jobs[Symbol.asyncDispose]();
   };
   return { detector, gate, server, stale: () => detector.events.stale, logged, close };
 }

@@ -21,7 +21,7 @@ export interface WorkerProcessParts {
 
 /** An engine is built after the worker has joined; loading the libraries and one model takes seconds. */
 const JOIN_WITHIN_MS = 120_000;
-/** The last of its standard error is the reason shown when it is given up. */
+/** The last of its standard error is the reason shown when it is left out. */
 const KEPT_CHARACTERS = 2_000;
 const LAST_OUTPUT_MS = 200;
 
@@ -45,7 +45,7 @@ export class WorkerProcess {
     this.#policy = parts.policy ?? new RestartPolicy();
   }
 
-  /** Why it was given up: a clause; null while it runs or will be started again. */
+  /** Why it is left out: a clause, from many failed starts until it has joined; else null. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -58,6 +58,7 @@ export class WorkerProcess {
   /** The worker has connected to the service. */
   joined(): void {
     this.#hasJoined = true;
+    this.#failure = null;
     clearTimeout(this.#joinTimer);
   }
 
@@ -87,15 +88,18 @@ export class WorkerProcess {
       if (this.#stop.signal.aborted) return;
       const lifeMs = performance.now() - startedAt;
       const waitMs = this.#policy.afterEnd(lifeMs, this.#hasJoined);
-      if (waitMs === null) {
+      if (this.#policy.isFailing) {
         this.#failure = reason;
-        logger.error({ workerId, reason }, 'a worker process fails at its start and is left out');
-        return;
+        logger.error(
+          { workerId, reason, waitMs },
+          'a worker process fails at its start and is left out until a later start succeeds',
+        );
+      } else {
+        logger.warn(
+          { workerId, reason, lifeMs, waitMs },
+          'a worker process ended; starting it again',
+        );
       }
-      logger.warn(
-        { workerId, reason, lifeMs, waitMs },
-        'a worker process ended; starting it again',
-      );
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -1,4 +1,7 @@
 /** Worker processes with small programs in place of the worker. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { BackOff } from '../../../src/base/back-off.js';
 import { RestartPolicy } from '../../../src/clusters/processes/restart-policy.js';
@@ -48,19 +51,40 @@ test.each([
   ["console.error('one'); console.error('no model'); process.exit(3)", 'exit code 3: no model'],
   ["process.kill(process.pid, 'SIGKILL')", 'ended with SIGKILL'],
 ])(
-  'a program that ends at its start is started five times, then given up: %s',
+  'a program that ends at its start is started five times, then left out: %s',
   async (script, reason) => {
     const worker = start(script);
-    await until(() => worker.failure !== null, 'given up', 20_000);
+    await until(() => worker.failure !== null, 'left out', 20_000);
     expect(worker.failure).toContain(reason);
     expect(starts()).toHaveLength(5);
     expect(logged.at(-1)!.message).toContain('is left out');
   },
 );
 
-test('a missing program is given up with the reason', async () => {
+test('a worker that was left out comes back when what it lacked is there again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lattice-worker-'));
+  const needed = join(folder, 'model');
+  const sign = join(folder, 'alive');
+  try {
+    const script = `const { copyFileSync } = require('node:fs');
+      copyFileSync(${JSON.stringify(needed)}, ${JSON.stringify(sign)}); ${LIVES}`;
+    const policy = new RestartPolicy(new BackOff(1, 5), new BackOff(100, 100));
+    const worker = start(script, { policy });
+    await until(() => worker.failure !== null, 'left out', 20_000);
+    expect(worker.failure).toContain('exit code 1');
+    writeFileSync(needed, '');
+    await until(() => existsSync(sign), 'it lives', 20_000);
+    expect(worker.failure).not.toBeNull();
+    worker.joined();
+    expect(worker.failure).toBeNull();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a missing program is left out with the reason', async () => {
   const worker = start('', { command: ['/nowhere/node'] });
-  await until(() => worker.failure !== null, 'given up');
+  await until(() => worker.failure !== null, 'left out');
   expect(worker.failure).toContain('ENOENT');
 });
 
