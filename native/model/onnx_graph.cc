@@ -113,6 +113,20 @@ OnnxAttribute IntegerAttribute(std::string name, int64_t value) {
   return attribute;
 }
 
+OnnxAttribute IntegersAttribute(std::string name, std::vector<int64_t> values) {
+  std::string message;
+  AppendBytes(message, onnx::kAttributeName, name);
+  for (const int64_t value : values) {
+    AppendNumber(message, onnx::kAttributeIntegers, static_cast<uint64_t>(value));
+  }
+  AppendNumber(message, onnx::kAttributeType, onnx::kTypeIsIntegers);
+  OnnxAttribute attribute;
+  attribute.name = std::move(name);
+  attribute.integers = std::move(values);
+  attribute.message = Message(std::move(message));
+  return attribute;
+}
+
 OnnxAttribute TensorAttribute(std::string name, const OnnxTensor& tensor) {
   std::string message;
   AppendBytes(message, onnx::kAttributeName, name);

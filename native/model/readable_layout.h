@@ -8,10 +8,9 @@
 
 namespace lattice {
 
-// The same model with the pixels and boxes that the core has, where it is one of yolox.h or detr.h,
-// known by the structure of its graph alone; every other file as it is. `info` is of
-// DescribeMetadata. Sets info->stretched and
-// info->only_f32. Thread-safe.
+// The same model with the pixels and boxes that the core has, where it is one of yolox.h, nanodet.h
+// or detr.h, known by the structure of its graph alone; every other file as it is. `info` is of
+// DescribeMetadata. Sets info->stretched and info->only_f32. Thread-safe.
 std::string WithReadableLayout(std::string file, ModelInfo* info);
 
 }  // namespace lattice

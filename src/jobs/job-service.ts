@@ -25,6 +25,7 @@ import {
   type JobStatus,
   type RetriedRun,
   withoutOutcome,
+  type UnsureImage,
 } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
@@ -238,6 +239,12 @@ export class JobService {
    */
   #ownTurn(): Promise<void> {
     return this.#turns(() => setImmediate());
+  }
+
+  /** At most `limit` images with boxes, those with the least certain box first. */
+  async unsureImages({ jobId }: Job, limit: number): Promise<UnsureImage[]> {
+    const { number } = await this.#parts.store.find(jobId, null);
+    return this.#parts.store.unsureImages(number, limit);
   }
 
   /** Of the images that have an outcome so far. */

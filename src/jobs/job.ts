@@ -227,6 +227,17 @@ export interface ImageTally {
   regions: { region: string; class: string; boxes: number }[];
 }
 
+/** An image whose least certain box is worth a look. */
+export interface UnsureImage {
+  /** Place in the input, from 0. */
+  index: number;
+  path: string;
+  boxes: number;
+  /** Of the least certain box. */
+  confidence: number;
+  class: string;
+}
+
 /** What images of a job are counted together by. */
 export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
 export type Grouping = (typeof GROUPINGS)[number];

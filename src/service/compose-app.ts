@@ -29,6 +29,7 @@ import { changeRoutes } from '../http/routes/jobs/changes.js';
 import { countRoutes } from '../http/routes/jobs/counts.js';
 import { jobRoutes } from '../http/routes/jobs/jobs.js';
 import { resultRoutes } from '../http/routes/jobs/result.js';
+import { sampleRoutes } from '../http/routes/jobs/samples.js';
 import { submissionRoutes } from '../http/routes/jobs/submissions.js';
 import { webhookRoutes } from '../http/routes/jobs/webhooks.js';
 import { modelRoutes } from '../http/routes/models.js';
@@ -65,6 +66,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   drawnRoutes,
   jobImageRoutes,
   countRoutes,
+  sampleRoutes,
   changeRoutes,
   jobAgreementRoutes,
   webhookRoutes,

@@ -5,7 +5,13 @@
  */
 import { versionOf, type NamedVersion } from '../../api/model.js';
 import { RegionSums } from '../../api/class-counts.js';
-import { CONFIDENCE_STEPS, type ImageFilter, type ImageOutcome, type ImageTally } from '../job.js';
+import {
+  CONFIDENCE_STEPS,
+  type ImageFilter,
+  type ImageOutcome,
+  type ImageTally,
+  type UnsureImage,
+} from '../job.js';
 import { countClasses } from '../../api/class-counts.js';
 import {
   MAX_IMAGES,
@@ -211,6 +217,20 @@ export class ImageReads {
       offset,
     ) as Iterable<StoredImage>;
     return { images: pageOf(rows), matching };
+  }
+
+  /** At most `limit`, those with the least certain box first. Reads narrow rows. */
+  unsureImages(jobNumber: number, limit: number): UnsureImage[] {
+    return this.#statements.all(
+      `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, boxes, weakest AS confidence,
+         (SELECT key FROM json_each(weakest_by_class) ORDER BY value, key LIMIT 1) AS class
+       FROM (SELECT task, boxes, weakest, weakest_by_class FROM image_facts
+             WHERE task >= ? AND task < ? AND weakest IS NOT NULL ORDER BY weakest, task LIMIT ?) AS found
+       CROSS JOIN job_images ON job_images.task = found.task`,
+      taskId(jobNumber, 0),
+      taskId(jobNumber + 1, 0),
+      limit,
+    ) as UnsureImage[];
   }
 
   /** Counts over the whole job. */

@@ -89,8 +89,8 @@ class Detr {
 
   // A linear layer of the queries.
   std::string Linear(const std::string& name, int columns, float reach, unsigned seed) {
-    graph_.Initializer(test::Floats(name + ".w", {kChannels, columns},
-                                    Noise(kChannels * columns, reach, seed)));
+    graph_.Initializer(
+        test::Floats(name + ".w", {kChannels, columns}, Noise(kChannels * columns, reach, seed)));
     graph_.Initializer(test::Floats(name + ".b", {columns}, Noise(columns, 1, seed + 100)));
     graph_.Node("MatMul", {"queries", name + ".w"}, {name + ".product"});
     graph_.Node("Add", {name + ".product", name + ".b"}, {name});
@@ -162,8 +162,8 @@ class Detr {
     graph_.Node("Div", {"places", "classes"}, {"query"});
     graph_.Node("Mul", {"query", "classes"}, {"before"});
     graph_.Node("Sub", {"places", "before"}, {"labels"});
-    graph_.Initializer(test::Floats(
-        "corners_of", {4, 4}, {1, 0, 1, 0, 0, 1, 0, 1, -.5f, 0, .5f, 0, 0, -.5f, 0, .5f}));
+    graph_.Initializer(test::Floats("corners_of", {4, 4},
+                                    {1, 0, 1, 0, 0, 1, 0, 1, -.5f, 0, .5f, 0, 0, -.5f, 0, .5f}));
     graph_.Node("MatMul", {"pred_boxes", "corners_of"}, {"corners"});
     graph_.Node("Concat", {"sizes", "sizes"}, {"sides"}, test::Integer("axis", 1));
     graph_.Node("Unsqueeze", {"sides", "axis1"}, {"wide_sides"});
@@ -183,17 +183,17 @@ std::string Written(const Form& form) { return Detr(form).File(); }
 ModelInfo Described(int classes = kClasses) {
   std::string names;
   for (int i = 0; i < classes; ++i) names += "'c" + std::to_string(i) + "',";
-  return *DescribeMetadata({{"names", "[" + names + "]"},
-                            {"imgsz", "[" + std::to_string(kHeight) + ", " +
-                                          std::to_string(kWidth) + "]"}});
+  return *DescribeMetadata(
+      {{"names", "[" + names + "]"},
+       {"imgsz", "[" + std::to_string(kHeight) + ", " + std::to_string(kWidth) + "]"}});
 }
 
 // The numbers of each output.
 std::vector<std::vector<float>> OutputsOf(const std::string& file, std::vector<float> pixels) {
   const auto network = SharedCore().read_model(file, ov::Tensor());
   network->reshape(ov::PartialShape{1, 3, kHeight, kWidth});
-  auto compiled = SharedCore().compile_model(network, "CPU",
-                                             ov::hint::inference_precision(ov::element::f32));
+  auto compiled =
+      SharedCore().compile_model(network, "CPU", ov::hint::inference_precision(ov::element::f32));
   auto request = compiled.create_infer_request();
   request.set_input_tensor(ov::Tensor(ov::element::f32, {1, 3, kHeight, kWidth}, pixels.data()));
   request.infer();
@@ -251,8 +251,8 @@ TEST_P(DetrTest, GivesTheBoxesOfItsOwnPostprocessing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, DetrTest,
-                         testing::Values(Form{}, Form{.of_corners = true},
-                                         Form{.sides_open = true}, Form{.deployed = true},
+                         testing::Values(Form{}, Form{.of_corners = true}, Form{.sides_open = true},
+                                         Form{.deployed = true},
                                          Form{.of_corners = true, .deployed = true}));
 
 TEST(DetrFormsTest, ClosesSidesThatAreOpen) {

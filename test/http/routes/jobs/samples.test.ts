@@ -1,0 +1,72 @@
+/** Samples of a job over HTTP: pictures with the least certain box first. */
+import { expect, test } from 'vitest';
+import type { SamplesBody } from '../../../../src/http/routes/jobs/samples.js';
+import type { ImageOutcome } from '../../../../src/jobs/job.js';
+import { compose, get, submitted } from '../../../support/composed-app.js';
+import { HeldJobs } from '../../../support/held-jobs.js';
+import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
+
+/** Boxes of these classes and confidences. */
+function found(boxes: Record<string, number[]>): ImageOutcome {
+  const detections = Object.entries(boxes).flatMap(([name, scores]) =>
+    scores.map((confidence) => ({ box: [1, 2, 30, 40] as const, confidence, class: name })),
+  );
+  return { ...okOutcome([]), detections } as ImageOutcome;
+}
+
+const OUTCOMES = [
+  found({ car: [0.9, 0.8] }),
+  found({}),
+  found({ car: [0.95], bus: [0.512, 0.7] }),
+  errorOutcome('invalid_image'),
+  found({ truck: [0.512] }),
+  found({ car: [0.5001, 0.99] }),
+];
+const PATHS = OUTCOMES.map((_, index) => `${index}.jpg`);
+
+test('the smallest margin comes first, and each picture says why', async () => {
+  await using jobs = await HeldJobs.open();
+  const app = compose({}, {}, jobs);
+  const id = await submitted(app, { image_paths: PATHS, confidence_threshold: 0.5 });
+  expect((await get(app, `/v1/samples?job=${id}`)).status).toBe(409);
+  await jobs.finish(id, OUTCOMES);
+  const { status, body } = await get(app, `/v1/samples?job=${id}`);
+  expect(status).toBe(200);
+  const { samples, ...rest } = body as SamplesBody;
+  expect(rest).toEqual({ job_id: id, confidence_threshold: 0.5 });
+  expect(samples).toEqual([
+    {
+      index: 5,
+      image_path: '5.jpg',
+      detections: 2,
+      class: 'car',
+      confidence: 0.5001,
+      margin: 0.0001,
+      reason: 'A box of the class car has confidence 0.5001, 0.0001 above the threshold.',
+    },
+    {
+      index: 2,
+      image_path: '2.jpg',
+      detections: 3,
+      class: 'bus',
+      confidence: 0.512,
+      margin: 0.012,
+      reason: 'A box of the class bus has confidence 0.512, 0.012 above the threshold.',
+    },
+    expect.objectContaining({ index: 4, class: 'truck', margin: 0.012 }),
+    expect.objectContaining({ index: 0, class: 'car', confidence: 0.8, margin: 0.3 }),
+  ]);
+  const two = (await get(app, `/v1/samples?job=${id}&n=2`)).body as SamplesBody;
+  expect(two.samples.map(({ index }) => index)).toEqual([5, 2]);
+});
+
+test.each([
+  ['no job', '', 422],
+  ['a job that is not there', '?job=job_none', 404],
+  ['no samples', '?job=job_none&n=0', 422],
+  ['too many samples', '?job=job_none&n=1001', 422],
+  ['another field', '?job=job_none&page=2', 422],
+])('%s is refused', async (_, query, status) => {
+  await using jobs = await HeldJobs.open();
+  expect((await get(compose({}, {}, jobs), `/v1/samples${query}`)).status).toBe(status);
+});

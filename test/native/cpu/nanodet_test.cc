@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <openvino/openvino.hpp>
+#include <random>
+
+#include "native/cpu/openvino_core.h"
+#include "native/model/model_description.h"
+#include "native/model/readable_layout.h"
+#include "test/native/model/graph_writer.h"
+
+namespace lattice {
+namespace {
+
+// No multiple of 64: the last grid reaches beyond the input.
+constexpr int kWidth = 160;
+constexpr int kHeight = 96;
+constexpr int kClasses = 2;
+constexpr int kBins = 8;
+constexpr int kColumns = kClasses + 4 * kBins;
+constexpr size_t kPixels = size_t{kWidth} * kHeight;
+
+std::vector<float> Noise(size_t count, float reach, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> any(-reach, reach);
+  std::vector<float> values(count);
+  for (float& value : values) value = any(random);
+  return values;
+}
+
+struct End {
+  uint64_t opset = 11;
+  std::string score_op = "Sigmoid";
+  std::vector<int64_t> parts = {kClasses, 4 * kBins};
+  std::vector<int64_t> perm = {0, 2, 1};
+};
+
+// As NanoDet-Plus ends, with an average of the pixels of each cell before it.
+std::string Nanodet(const End& end = {}) {
+  test::GraphWriter graph;
+  std::vector<std::string> grids;
+  unsigned seed = 0;
+  graph.Initializer(test::RawTensor<int64_t>("flat", kInt64, {3}, {1, kColumns, -1}));
+  graph.Initializer(test::RawTensor<int64_t>("parts", kInt64, {2}, end.parts));
+  for (const int stride : {8, 16, 32, 64}) {
+    const std::string at = std::to_string(stride);
+    const int right = (stride - kWidth % stride) % stride;
+    const int below = (stride - kHeight % stride) % stride;
+    graph.Node("AveragePool", {"data"}, {"cells" + at},
+               test::Integers("kernel_shape", {stride, stride}) +
+                   test::Integers("strides", {stride, stride}) +
+                   test::Integers("pads", {0, 0, below, right}));
+    graph.Initializer(test::Floats("w" + at, {kColumns, 3, 1, 1}, Noise(kColumns * 3, 2, ++seed)));
+    graph.Node("Conv", {"cells" + at, "w" + at}, {"all" + at});
+    if (end.opset < 13) {
+      graph.Node("Split", {"all" + at}, {"score" + at, "side" + at},
+                 test::Integer("axis", 1) + test::Integers("split", end.parts));
+    } else {
+      graph.Node("Split", {"all" + at, "parts"}, {"score" + at, "side" + at},
+                 test::Integer("axis", 1));
+    }
+    graph.Node(end.score_op, {"score" + at}, {"chance" + at});
+    graph.Node("Concat", {"chance" + at, "side" + at}, {"both" + at}, test::Integer("axis", 1));
+    graph.Node("Reshape", {"both" + at, "flat"}, {"flat" + at});
+    grids.push_back("flat" + at);
+  }
+  graph.Node("Concat", grids, {"joined"}, test::Integer("axis", 2));
+  graph.Node("Transpose", {"joined"}, {"output"}, test::Integers("perm", end.perm));
+  return graph.Model(test::TensorPort("data", kFloat, {1, 3, kHeight, kWidth}),
+                     test::TensorPort("output", kFloat, {-1, -1, -1}), {}, end.opset);
+}
+
+ModelInfo Described(const std::string& names = "['car', 'bus']") {
+  return *DescribeMetadata({{"names", names}});
+}
+
+std::vector<float> OutputOf(const std::string& file, std::vector<float> pixels) {
+  auto compiled = SharedCore().compile_model(SharedCore().read_model(file, ov::Tensor()), "CPU",
+                                             ov::hint::inference_precision(ov::element::f32));
+  auto request = compiled.create_infer_request();
+  request.set_input_tensor(ov::Tensor(ov::element::f32, {1, 3, kHeight, kWidth}, pixels.data()));
+  request.infer();
+  const ov::Tensor output = request.get_output_tensor();
+  return {output.data<float>(), output.data<float>() + output.get_size()};
+}
+
+float MeanOf(const float* logits) {
+  float sum = 0;
+  float mean = 0;
+  for (int bin = 0; bin < kBins; ++bin) sum += std::exp(logits[bin]);
+  for (int bin = 0; bin < kBins; ++bin) {
+    mean += static_cast<float>(bin) * std::exp(logits[bin]) / sum;
+  }
+  return mean;
+}
+
+class NanodetTest : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
+  const std::string file = Nanodet({.opset = GetParam()});
+  std::vector<float> picture = Noise(3 * kPixels, 1, 77);
+  for (float& value : picture) value = std::abs(value);
+  constexpr float kMean[] = {103.53f, 116.28f, 123.675f};
+  constexpr float kDeviation[] = {57.375f, 57.12f, 58.395f};
+  std::vector<float> as_trained(picture.size());
+  for (size_t channel = 0; channel < 3; ++channel) {
+    for (size_t i = 0; i < kPixels; ++i) {
+      as_trained[channel * kPixels + i] =
+          (picture[(2 - channel) * kPixels + i] * 255 - kMean[channel]) / kDeviation[channel];
+    }
+  }
+  const std::vector<float> raw = OutputOf(file, as_trained);
+  const size_t cells = raw.size() / kColumns;
+  ModelInfo info = Described();
+  const std::vector<float> rows = OutputOf(WithReadableLayout(file, &info), picture);
+  ASSERT_TRUE(info.stretched);
+  EXPECT_FALSE(info.only_f32);
+  ASSERT_EQ(rows.size(), (4 + kClasses) * cells);
+  size_t cell = 0;
+  for (const int stride : {8, 16, 32, 64}) {
+    for (int y = 0; y < kHeight; y += stride) {
+      for (int x = 0; x < kWidth; x += stride, ++cell) {
+        const float* numbers = &raw[cell * kColumns];
+        float sides[4];
+        for (int side = 0; side < 4; ++side) {
+          sides[side] =
+              MeanOf(numbers + kClasses + side * kBins) * static_cast<float>(stride);
+        }
+        const float expected[] = {static_cast<float>(x) + (sides[2] - sides[0]) / 2,
+                                  static_cast<float>(y) + (sides[3] - sides[1]) / 2,
+                                  sides[0] + sides[2],
+                                  sides[1] + sides[3],
+                                  numbers[0],
+                                  numbers[1]};
+        for (size_t row = 0; row < std::size(expected); ++row) {
+          ASSERT_NEAR(rows[row * cells + cell], expected[row],
+                      1e-3f * std::abs(expected[row]) + 1e-3f)
+              << "row " << row << " of cell " << cell;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(cell, cells);
+}
+
+INSTANTIATE_TEST_SUITE_P(Opsets, NanodetTest, testing::Values(11, 17));
+
+TEST(NanodetFormsTest, LeavesEveryOtherModelAsItIs) {
+  const auto is_left = [](const std::string& file, ModelInfo info) {
+    return WithReadableLayout(file, &info) == file && !info.stretched;
+  };
+  EXPECT_FALSE(is_left(Nanodet(), Described()));
+  EXPECT_TRUE(is_left(Nanodet(), Described("['car']")));
+  EXPECT_TRUE(is_left(Nanodet({.score_op = "Tanh"}), Described()));
+  EXPECT_TRUE(is_left(Nanodet({.parts = {4 * kBins, kClasses}}), Described()));
+  EXPECT_TRUE(is_left(Nanodet({.perm = {1, 2, 0}}), Described()));
+  const std::string once = [] {
+    ModelInfo info = Described();
+    return WithReadableLayout(Nanodet(), &info);
+  }();
+  EXPECT_TRUE(is_left(once, Described()));
+}
+
+}  // namespace
+}  // namespace lattice
