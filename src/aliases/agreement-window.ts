@@ -1,9 +1,10 @@
 /** The latest pictures that a model and its shadow have both looked at, and what their boxes say. */
+import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
 import type { LatticeError } from '../api/errors.js';
-import type { ImageResult } from '../api/image.js';
+import type { Detection, ImageResult } from '../api/image.js';
 import type { StoredAlias } from '../api/model-alias.js';
 import type { DetectRequest } from '../execution/detector.js';
-import { agreementOf, type ModelAgreement, type PictureBoxes } from '../models/model-agreement.js';
+import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
 
 /** Pictures that a report is about. */
 const MOST_PICTURES = 1_000;
@@ -26,7 +27,10 @@ export interface ShadowAgreement extends ModelAgreement {
   shadowMs: number;
 }
 
-interface Compared extends PictureBoxes {
+interface Compared {
+  picture: string;
+  /** Compared once: a page may ask for the report every few seconds. */
+  boxes: ComparedBox<Detection>[];
   keyId: string | null;
   modelMs: number;
   shadowMs: number;
@@ -59,13 +63,12 @@ export class AgreementWindow {
     this.#pictures.push({
       picture: path,
       keyId: keyId ?? null,
-      first: model.detections,
-      second: shadow.detections,
+      boxes: compareBoxes(model.detections, shadow.detections),
       modelMs: model.timingsMs.inference,
       shadowMs: shadow.timingsMs.inference,
     });
     if (this.#pictures.length > MOST_PICTURES) this.#pictures.shift();
-    const { all, share } = agreementOf(this.#pictures.slice(-LATEST_PICTURES), 0);
+    const { all, share } = agreementOf(this.#pictures.slice(-LATEST_PICTURES));
     this.latestShare = all.first + all.second < LEAST_BOXES ? null : share;
   }
 
@@ -81,8 +84,8 @@ export class AgreementWindow {
     // A camera may write the same name again and again: its newest picture is the one that can be looked at.
     const newest = new Map(own.map((each) => [each.picture, each]));
     return {
-      ...agreementOf(pictures, 0),
-      least: agreementOf([...newest.values()], 0).least,
+      ...agreementOf(pictures),
+      least: agreementOf(newest.values()).least,
       dropped: this.dropped,
       failed: this.#failed,
       lastError: this.#lastError,
@@ -91,6 +94,12 @@ export class AgreementWindow {
       shadowMs: mean(pictures.map(({ shadowMs }) => shadowMs)),
     };
   }
+}
+
+function agreementOf(pictures: Iterable<Compared>): ModelAgreement {
+  const sums = new AgreementSums(0);
+  for (const { picture, boxes } of pictures) sums.add(picture, boxes);
+  return sums.result();
 }
 
 function mean(numbers: readonly number[]): number {
