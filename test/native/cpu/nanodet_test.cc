@@ -123,8 +123,7 @@ TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
         const float* numbers = &raw[cell * kColumns];
         float sides[4];
         for (int side = 0; side < 4; ++side) {
-          sides[side] =
-              MeanOf(numbers + kClasses + side * kBins) * static_cast<float>(stride);
+          sides[side] = MeanOf(numbers + kClasses + side * kBins) * static_cast<float>(stride);
         }
         const float expected[] = {static_cast<float>(x) + (sides[2] - sides[0]) / 2,
                                   static_cast<float>(y) + (sides[3] - sides[1]) / 2,
