@@ -2,10 +2,13 @@
 
 #include <cmath>
 #include <openvino/openvino.hpp>
+#include <optional>
 #include <random>
 
 #include "native/cpu/openvino_core.h"
+#include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/model_description.h"
+#include "native/model/onnx_reader.h"
 #include "native/model/readable_layout.h"
 #include "test/native/model/graph_writer.h"
 
@@ -143,6 +146,14 @@ TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Opsets, NanodetTest, testing::Values(11, 17));
+
+TEST(NanodetFormsTest, RunsAnyBatchOnAGpu) {
+  for (const uint64_t opset : {uint64_t{11}, uint64_t{17}}) {
+    ModelInfo info = Described();
+    const std::string file = WithReadableLayout(Nanodet({.opset = opset}), &info);
+    EXPECT_EQ(BatchHeldBy(*ReadOnnxModel(BytesOf(file)), std::nullopt), "");
+  }
+}
 
 TEST(NanodetFormsTest, LeavesEveryOtherModelAsItIs) {
   const auto is_left = [](const std::string& file, ModelInfo info) {
