@@ -306,10 +306,10 @@ def prepared(path: Path) -> onnx.ModelProto:
         folded = Path(folder) / "folded.onnx"
         quant_pre_process(str(path), str(folded), skip_symbolic_shape=True)
         model = onnx.load(folded)
-    if len(model.graph.output) != 1:
+    if not takes_plain_pixels(model.graph):
         raise SystemExit(
-            f"{path.name} has {len(model.graph.output)} outputs, as RT-DETR and D-FINE have: "
-            "8-bit copies are made of networks with one output only"
+            f"{path.name} ends as RT-DETR, D-FINE, YOLOX or NanoDet-Plus: no 8-bit copies are made "
+            "of these, whose pictures or pixels are others than those of the calibration"
         )
     opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
     if opset < LEAST_OPSET:
@@ -317,6 +317,14 @@ def prepared(path: Path) -> onnx.ModelProto:
     if any(w.data_type == TensorProto.FLOAT16 for w in model.graph.initializer):
         raise SystemExit(f"{path.name} is a half-precision export; quantise the float32 one")
     return model
+
+
+def takes_plain_pixels(graph: onnx.GraphProto) -> bool:
+    """False for the ends of several outputs, and of grids that are joined and transposed."""
+    makers = {name: node for node in graph.node for name in node.output}
+    last = makers.get(graph.output[0].name)
+    joined = makers.get(last.input[0]) if last is not None and last.op_type == "Transpose" else None
+    return len(graph.output) == 1 and (joined is None or joined.op_type != "Concat")
 
 
 def default_side(model: onnx.ModelProto) -> int:

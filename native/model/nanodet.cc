@@ -161,8 +161,9 @@ NanodetCells NanodetCellsAt(int width, int height) {
 // [batch, 4, cells]: left, top, right and bottom in cells, of logits [batch, 4 * bins, cells].
 std::string Distances(const std::string& logits, int64_t bins, int64_t opset,
                       GraphExtension* more) {
-  OnnxNode turned = GraphExtension::Node(
-      "Transpose", {more->Reshaped(logits, {0, 4, bins, -1}, "nanodet.sides")}, "nanodet.bins_last");
+  OnnxNode turned =
+      GraphExtension::Node("Transpose", {more->Reshaped(logits, {0, 4, bins, -1}, "nanodet.sides")},
+                           "nanodet.bins_last");
   turned.Set(IntegersAttribute("perm", {0, 1, 3, 2}));
   // Over the last axis, where opsets before 13 mean the same.
   OnnxNode weights =
@@ -192,11 +193,11 @@ void AddRows(const NanodetNumbers& numbers, const ModelInfo& info, OnnxModel* mo
   const std::string scores = more.Part(numbers.tensor, 1, 0, classes, "nanodet.scores");
   const std::string logits =
       more.Part(numbers.tensor, 1, classes, classes + 4 * numbers.bins, "nanodet.logits");
-  const std::string pixels = more.Add(
-      "Mul",
-      {Distances(logits, numbers.bins, model->opset, &more),
-       more.Constant("nanodet.strides", {1, 1, count}, cells.strides)},
-      "nanodet.reach");
+  const std::string pixels =
+      more.Add("Mul",
+               {Distances(logits, numbers.bins, model->opset, &more),
+                more.Constant("nanodet.strides", {1, 1, count}, cells.strides)},
+               "nanodet.reach");
   const std::string before = more.Part(pixels, 1, 0, 2, "nanodet.before");
   const std::string behind = more.Part(pixels, 1, 2, 4, "nanodet.behind");
   const std::string size = more.Add("Add", {before, behind}, "nanodet.size");
@@ -204,8 +205,9 @@ void AddRows(const NanodetNumbers& numbers, const ModelInfo& info, OnnxModel* mo
                                     {more.Add("Sub", {behind, before}, "nanodet.shift"),
                                      more.Constant("nanodet.half", {1}, std::vector{0.5f})},
                                     "nanodet.half_shift");
-  const std::string centre = more.Add(
-      "Add", {half, more.Constant("nanodet.places", {1, 2, count}, cells.places)}, "nanodet.centre");
+  const std::string centre =
+      more.Add("Add", {half, more.Constant("nanodet.places", {1, 2, count}, cells.places)},
+               "nanodet.centre");
   more.SetOutput(more.Join({centre, size, scores}, 1, "nanodet.rows"));
 }
 

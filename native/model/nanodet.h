@@ -12,8 +12,8 @@ namespace lattice {
 // is: the end must be, of each of four grids, a convolution of `info.names` and 4 * bins channels,
 // the former as sigmoids, joined finest grid first, transposed, in float32. A side of a box is the
 // mean of the distances 0 to bins - 1, weighed by the softmax of their logits, from the upper left
-// corner of a cell. Pixels come in as RGB from 0 to 1; the network gets them as BGR, less the mean and
-// by the standard deviation that all configurations of NanoDet have, which no graph tells.
+// corner of a cell. Pixels come in as RGB from 0 to 1; the network gets them as BGR, less the mean
+// and by the standard deviation that all configurations of NanoDet have, which no graph tells.
 bool TurnNanodetIntoRows(ModelInfo info, OnnxModel* model);
 
 }  // namespace lattice

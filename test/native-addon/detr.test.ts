@@ -1,5 +1,5 @@
 /** Networks that end as RT-DETR, whose pictures are stretched: boxes are shares of the picture, whatever its proportions. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -15,11 +15,12 @@ const BOXES = [
 ] as const;
 
 let folder: string;
+let path: string;
 let core: Core;
 let model: NativeModel;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lattice-detr-'));
-  const path = join(folder, 'detr.onnx');
+  path = join(folder, 'detr.onnx');
   writeFileSync(path, detrFile({ boxes: BOXES }));
   ({ core, model } = await openTestCore({ precision: 'auto' }, path));
 });
@@ -74,6 +75,19 @@ it('stretches the whole picture and each tile', async () => {
     near({ box: [0.125, 0.125, 0.375, 0.375], score: 0.9, classId: 0 }),
     near({ box: [0.625, 0.125, 0.875, 0.375], score: 0.9, classId: 0 }),
   ]);
+});
+
+it('is the same network when it comes from the cache', async () => {
+  const expected = foundIn(await core.run(taskFor(model)));
+  const engineCache = join(folder, 'cache');
+  for (const from of ['the file', 'the cache']) {
+    const other = await openTestCore({ precision: 'auto', engineCache }, path);
+    const found = foundIn(await other.core.run(taskFor(other.model)));
+    await other.core.close();
+    expect(readdirSync(engineCache).some((name) => name.endsWith('.network'))).toBe(true);
+    expect(found, from).toEqual(expected);
+    expect(other.model.precision).toBe('f32');
+  }
 });
 
 it('runs in f32, whatever the machine offers, and at its own input only', () => {

@@ -87,6 +87,7 @@ class BatchOpener {
     if (node.op == "Transpose") return PassesTranspose(node, rank);
     if (node.op == "Slice") return PassesSlice(node, rank);
     if (node.op == "Gather") return PassesGather(node, rank);
+    if (node.op == "ReduceSum") return PassesReduceSum(node, rank);
     return node.op == "Reshape" && PassesReshape(node);
   }
 
@@ -159,18 +160,32 @@ class BatchOpener {
   bool PassesSlice(const OnnxNode& node, int64_t rank) {
     if (!OnlyFirst(node) || node.inputs.size() < 4) return false;
     const auto axes = IntegersOf(node.inputs[3]);
-    const bool apart = axes && std::all_of(axes->begin(), axes->end(), [&](int64_t axis) {
-                         return axis != 0 && axis != -rank;
-                       });
-    return apart && Made(node, rank);
+    return axes && LeaveBatch(*axes, rank) && Made(node, rank);
   }
 
-  // The same ones of every image, along another axis.
+  static bool LeaveBatch(const std::vector<int64_t>& axes, int64_t rank) {
+    return std::all_of(axes.begin(), axes.end(),
+                       [&](int64_t axis) { return axis != 0 && axis != -rank; });
+  }
+
+  // The same places of each image.
   bool PassesGather(const OnnxNode& node, int64_t rank) {
-    const auto indices = constants_.find(node.inputs.at(1));
-    if (indices == constants_.end() || indices->second.dims.size() != 1) return false;
-    const int64_t axis = node.Integer("axis", 0);
-    return axis != 0 && axis != -rank && Made(node, rank);
+    if (!OnlyFirst(node) || node.inputs.size() != 2) return false;
+    const auto places = constants_.find(node.inputs[1]);
+    return places != constants_.end() && LeaveBatch({node.Integer("axis", 0)}, rank) &&
+           Made(node, rank - 1 + static_cast<int64_t>(places->second.dims.size()));
+  }
+
+  bool PassesReduceSum(const OnnxNode& node, int64_t rank) {
+    if (!OnlyFirst(node)) return false;
+    const OnnxAttribute* named = node.Find("axes");
+    std::optional<std::vector<int64_t>> axes;
+    if (named != nullptr) axes = named->integers;
+    if (node.inputs.size() > 1) axes = IntegersOf(node.inputs[1]);
+    // Without any it adds up all numbers.
+    if (!axes || axes->empty() || !LeaveBatch(*axes, rank)) return false;
+    const bool kept = node.Integer("keepdims", 1) != 0;
+    return Made(node, kept ? rank : rank - static_cast<int64_t>(axes->size()));
   }
 
   std::optional<std::vector<int64_t>> IntegersOf(const std::string& name) const {

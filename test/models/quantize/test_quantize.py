@@ -22,6 +22,7 @@ from quantize import (
     prepared,
     quantized,
     rounded_weights,
+    takes_plain_pixels,
 )
 
 
@@ -47,6 +48,18 @@ class Graph(unittest.TestCase):
 
     def test_the_convolution_nearest_to_the_output_is_last(self):
         self.assertEqual(last_convolutions(chain(("a", 8), ("b", 8), ("c", 4))), ["c"])
+
+    def test_networks_of_other_pixels_are_known_by_their_end(self):
+        plain = chain(("a", 8), ("b", 4)).graph
+        self.assertTrue(takes_plain_pixels(plain))
+        two = chain(("a", 8), ("b", 4)).graph
+        two.output.add(name="a.act")
+        self.assertFalse(takes_plain_pixels(two))
+        grids = chain(("a", 8), ("b", 4)).graph
+        grids.node.append(helper.make_node("Concat", ["b.act", "b.act"], ["joined"], axis=2))
+        grids.node.append(helper.make_node("Transpose", ["joined"], ["rows"], perm=[0, 2, 1, 3]))
+        grids.output[0].name = "rows"
+        self.assertFalse(takes_plain_pixels(grids))
 
     def test_the_one_that_turns_bins_into_distances_does_not_hide_the_head(self):
         self.assertEqual(last_convolutions(chain(("a", 8), ("b", 64), ("bins", 1))), ["b", "bins"])

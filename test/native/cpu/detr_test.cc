@@ -4,11 +4,14 @@
 #include <cmath>
 #include <numeric>
 #include <openvino/openvino.hpp>
+#include <optional>
 #include <random>
 
 #include "native/cpu/openvino_core.h"
+#include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/model_description.h"
 #include "native/model/readable_layout.h"
+#include "test/native/gpu/tensorrt/network_runner.h"
 #include "test/native/model/graph_writer.h"
 
 namespace lattice {
@@ -247,6 +250,27 @@ TEST_P(DetrTest, GivesTheBoxesOfItsOwnPostprocessing) {
       ASSERT_NEAR(found[0][6 * row + column], expected[row][column], 1e-3f)
           << "column " << column << " of row " << row;
     }
+  }
+}
+
+// As GPUs get it: half floats in, and all else in float32.
+TEST_P(DetrTest, GivesTheSameBoxesWhenConvertedForAGpu) {
+  ModelInfo info = Described();
+  const std::string file = WithReadableLayout(Written(GetParam()), &info);
+  info.input_width = kWidth;
+  info.input_height = kHeight;
+  info.fixed_batch = 1;
+  const auto converted = GpuNetwork(file, info, std::nullopt);
+  ASSERT_TRUE(converted.ok()) << converted.status().message();
+  test::NetworkRunner runner(*converted, {1, 3, kHeight, kWidth});
+  // Levels of 8 bits would differ in half floats: these do not.
+  std::vector<float> picture(3 * kPixels);
+  for (size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i * 37 % 64) / 64;
+  const auto found = runner.Run(picture);
+  ASSERT_EQ(found.shapes.at(0), (ov::Shape{1, kQueries, 6}));
+  const auto expected = OutputsOf(file, picture);
+  for (size_t i = 0; i < expected[0].size(); ++i) {
+    ASSERT_NEAR(found.values[0][i], expected[0][i], 1e-3f) << i;
   }
 }
 

@@ -2,10 +2,13 @@
 
 #include <cmath>
 #include <openvino/openvino.hpp>
+#include <optional>
 #include <random>
 
 #include "native/cpu/openvino_core.h"
+#include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/model_description.h"
+#include "native/model/onnx_reader.h"
 #include "native/model/readable_layout.h"
 #include "test/native/model/graph_writer.h"
 
@@ -123,8 +126,7 @@ TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
         const float* numbers = &raw[cell * kColumns];
         float sides[4];
         for (int side = 0; side < 4; ++side) {
-          sides[side] =
-              MeanOf(numbers + kClasses + side * kBins) * static_cast<float>(stride);
+          sides[side] = MeanOf(numbers + kClasses + side * kBins) * static_cast<float>(stride);
         }
         const float expected[] = {static_cast<float>(x) + (sides[2] - sides[0]) / 2,
                                   static_cast<float>(y) + (sides[3] - sides[1]) / 2,
@@ -144,6 +146,14 @@ TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Opsets, NanodetTest, testing::Values(11, 17));
+
+TEST(NanodetFormsTest, RunsAnyBatchOnAGpu) {
+  for (const uint64_t opset : {uint64_t{11}, uint64_t{17}}) {
+    ModelInfo info = Described();
+    const std::string file = WithReadableLayout(Nanodet({.opset = opset}), &info);
+    EXPECT_EQ(BatchHeldBy(*ReadOnnxModel(BytesOf(file)), std::nullopt), "");
+  }
+}
 
 TEST(NanodetFormsTest, LeavesEveryOtherModelAsItIs) {
   const auto is_left = [](const std::string& file, ModelInfo info) {

@@ -4,7 +4,9 @@
 #include <openvino/openvino.hpp>
 
 #include "native/cpu/openvino_core.h"
+#include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/model_description.h"
+#include "native/model/onnx_reader.h"
 #include "native/model/readable_layout.h"
 #include "test/native/model/yolox_writer.h"
 
@@ -71,6 +73,11 @@ TEST(YoloxTest, GivesTheBoxesThatItsOwnDecodingGives) {
       }
     }
   }
+}
+
+TEST(YoloxTest, RunsAnyBatchOnAGpu) {
+  const std::string file = Rewritten(Yolox());
+  EXPECT_EQ(BatchHeldBy(*ReadOnnxModel(BytesOf(file)), std::nullopt), "");
 }
 
 TEST(YoloxTest, LeavesEveryOtherModelAsItIs) {

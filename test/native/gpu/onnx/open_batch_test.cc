@@ -50,6 +50,24 @@ TEST(OpenBatchTest, LayersOfDetectorsTreatImagesApart) {
   EXPECT_EQ(HeldBy(graph), "");
 }
 
+TEST(OpenBatchTest, PlacesAndSumsOfEachImageLeaveImagesApart) {
+  for (const bool as_input : {false, true}) {
+    GraphWriter graph;
+    graph.Initializer(Int64s("places", {2, 1, 0}));
+    graph.Initializer(Int64s("axes", {3}));
+    graph.Initializer(test::Floats("w", {1, 8}, std::vector<float>(8, 1)));
+    graph.Node("Gather", {"images", "places"}, {"g"}, Integer("axis", 1));
+    if (as_input) {
+      graph.Node("ReduceSum", {"g", "axes"}, {"r"}, Integer("keepdims", 0));
+    } else {
+      graph.Node("ReduceSum", {"g"}, {"r"}, Integer("keepdims", 0) + Integers("axes", {3}));
+    }
+    // Of three axes now, as the constant of two shows.
+    graph.Node("Mul", {"r", "w"}, {"output0"});
+    EXPECT_EQ(HeldBy(graph), "");
+  }
+}
+
 TEST(OpenBatchTest, AReshapeWhoseFirstAxisIsTheBatchKeepsIt) {
   GraphWriter graph;
   graph.Initializer(Int64s("shape", {1, 3, 64}));
@@ -98,8 +116,13 @@ TEST(OpenBatchTest, NamesTheNodeThatHoldsTheBatch) {
        }},
       {"Gather",
        [](GraphWriter& graph) {
-         graph.Initializer(Int64s("first", {0}));
-         graph.Node("Gather", {"images", "first"}, {"output0"}, Integer("axis", 0));
+         graph.Initializer(Int64s("places", {0}));
+         graph.Node("Gather", {"images", "places"}, {"output0"});
+       }},
+      {"ReduceSum", [](GraphWriter& graph) { graph.Node("ReduceSum", {"images"}, {"output0"}); }},
+      {"ReduceSum",
+       [](GraphWriter& graph) {
+         graph.Node("ReduceSum", {"images"}, {"output0"}, Integers("axes", {-4}));
        }},
       {"Shape", [](GraphWriter& graph) { graph.Node("Shape", {"images"}, {"output0"}); }},
       {"ReduceMax", [](GraphWriter& graph) { graph.Node("ReduceMax", {"images"}, {"output0"}); }},
