@@ -10,7 +10,7 @@ export const idleSources = (): MetricSources => ({
   webhooksWaiting: () => Promise.resolve(0),
   watchesWaiting: () => [],
   watchesSkipped: () => [],
-  shadowShares: () => [],
+  shadowShares: () => [{ labels: { alias: 'depot.pt' }, value: 1 }],
   statistics: () => new FakeDetector().stats(),
   storeBytes: () => ({ used: 0, file: 0 }),
   storeFull: () => false,
