@@ -31,11 +31,9 @@ const sampleSchema = z
     class: z.string().openapi({ description: 'Of its least certain box' }),
     confidence: z.number().openapi({ description: 'Of its least certain box' }),
     margin: z.number().openapi({ description: 'How far that is above the threshold of the job' }),
-    reason: z
-      .string()
-      .openapi({
-        example: 'A box of the class car has confidence 0.512, 0.012 above the threshold.',
-      }),
+    reason: z.string().openapi({
+      example: 'A box of the class car has confidence 0.512, 0.012 above the threshold.',
+    }),
   })
   .openapi('Sample');
 
