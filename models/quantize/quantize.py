@@ -320,11 +320,17 @@ def prepared(path: Path) -> onnx.ModelProto:
 
 
 def takes_plain_pixels(graph: onnx.GraphProto) -> bool:
-    """False for the ends of several outputs, and of grids that are joined and transposed."""
+    """False for an output of boxes alone, as DETR has, and for grids that are joined and made rows of cells."""
+    sides = [
+        [side.dim_value for side in output.type.tensor_type.shape.dim] for output in graph.output
+    ]
+    if len(sides) > 1:
+        return all(len(each) != 3 or each[2] != 4 for each in sides)
     makers = {name: node for node in graph.node for name in node.output}
     last = makers.get(graph.output[0].name)
     joined = makers.get(last.input[0]) if last is not None and last.op_type == "Transpose" else None
-    return len(graph.output) == 1 and (joined is None or joined.op_type != "Concat")
+    has_rows = len(sides[0]) == 3 and sides[0][1] > sides[0][2] > 0
+    return joined is None or joined.op_type != "Concat" or not has_rows
 
 
 def default_side(model: onnx.ModelProto) -> int:

@@ -17,16 +17,16 @@ test('help names every command; each command has help with examples', async () =
   expect(commandsOf(help.out)).toEqual(
     expect.arrayContaining(['serve', 'detect', 'job', 'model', 'doctor', 'openapi']),
   );
-  for (const name of commandsOf(help.out)) {
-    const own = await run(name, '--help');
-    expect(own).toMatchObject({ code: 0, err: '' });
-    expect(own.out).toContain(`$ lattice ${name}`);
-    for (const part of commandsOf(own.out)) {
-      const { out } = await run(name, part, '--help');
-      expect(out).toMatch(new RegExp(`^ {2}\\$ (\\w+=\\S+ )?lattice ${name} ${part}\\b`, 'm'));
-    }
-  }
+  for (const name of commandsOf(help.out)) await expectHelp([name]);
 });
+
+/** Of the command and of those beneath it. */
+async function expectHelp(words: readonly string[]): Promise<void> {
+  const { code, err, out } = await run(...words, '--help');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toMatch(new RegExp(`^ {2}\\$ (\\w+=\\S+ )?lattice ${words.join(' ')}\\b`, 'm'));
+  for (const part of commandsOf(out)) await expectHelp([...words, part]);
+}
 
 /** Of a help text. */
 function commandsOf(help: string): string[] {

@@ -49,7 +49,7 @@ const models = expect.toSatisfy(
   (uses) => Array.isArray(uses) && uses.length <= 1 && uses.every(isModelUse),
 ) as unknown;
 const isModelUse = (use: Record<string, unknown>) =>
-  Object.keys(use).join() === 'model_digest,precision,images';
+  Object.keys(use).join() === 'model,model_digest,precision,images';
 
 export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
   job_id: jobId,

@@ -1,6 +1,6 @@
 /** `lattice model alias`: names that stand for models in a running service, over its HTTP API. */
 import type { Command } from 'commander';
-import { numberThat, serviceCommand } from '../command-options.js';
+import { examples, numberThat, serviceCommand } from '../command-options.js';
 import type { AccessFlags } from '../job/open-client.js';
 import type { Terminal } from '../terminal.js';
 import type { SetFlags } from './aliasing.js';
@@ -10,7 +10,11 @@ const RECORD = 'print its record';
 export function registerAlias(parent: Command, terminal: Terminal): void {
   const alias = parent
     .command('alias')
-    .description('names of a running service that stand for models: a new model on trial');
+    .description('names of a running service that stand for models: a new model on trial')
+    .addHelpText(
+      'after',
+      examples('model alias set depot depot-v1 --shadow depot-v2', 'model alias promote depot'),
+    );
   serviceCommand(alias, 'list', 'aliases, by name', 'print one JSON array', ['--json']).action(
     async (flags: AccessFlags) => {
       const { listAliases } = await import('./aliasing.js');
