@@ -50,16 +50,24 @@ class Graph(unittest.TestCase):
         self.assertEqual(last_convolutions(chain(("a", 8), ("b", 8), ("c", 4))), ["c"])
 
     def test_networks_of_other_pixels_are_known_by_their_end(self):
-        plain = chain(("a", 8), ("b", 4)).graph
-        self.assertTrue(takes_plain_pixels(plain))
-        two = chain(("a", 8), ("b", 4)).graph
-        two.output.add(name="a.act")
-        self.assertFalse(takes_plain_pixels(two))
-        grids = chain(("a", 8), ("b", 4)).graph
-        grids.node.append(helper.make_node("Concat", ["b.act", "b.act"], ["joined"], axis=2))
-        grids.node.append(helper.make_node("Transpose", ["joined"], ["rows"], perm=[0, 2, 1, 3]))
-        grids.output[0].name = "rows"
-        self.assertFalse(takes_plain_pixels(grids))
+        def ends(outputs: dict[str, list[int | str]], *nodes: onnx.NodeProto) -> bool:
+            graph = chain(("a", 8), ("b", 4)).graph
+            graph.node.extend(nodes)
+            del graph.output[:]
+            for name, sides in outputs.items():
+                graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, sides))
+            return takes_plain_pixels(graph)
+
+        joined = [
+            helper.make_node("Concat", ["b.act", "b.act"], ["joined"], axis=2),
+            helper.make_node("Transpose", ["joined"], ["rows"], perm=[0, 2, 1]),
+        ]
+        self.assertTrue(ends({"b.act": [1, 4, 20, 20]}))
+        self.assertTrue(ends({"rows": ["batch", 84, "anchors"]}, *joined))
+        self.assertTrue(ends({"rows": [1, 84, 8400]}, *joined))
+        self.assertTrue(ends({"b.act": [1, 116, 8400], "a.act": [1, 32, 160, 160]}), "of masks")
+        self.assertFalse(ends({"rows": [1, 3549, 85]}, *joined), "YOLOX")
+        self.assertFalse(ends({"a.act": ["batch", 300, 80], "b.act": ["batch", 300, 4]}), "DETR")
 
     def test_the_one_that_turns_bins_into_distances_does_not_hide_the_head(self):
         self.assertEqual(last_convolutions(chain(("a", 8), ("b", 64), ("bins", 1))), ["b", "bins"])
