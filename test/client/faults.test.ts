@@ -293,12 +293,12 @@ describe('waiting for a job', () => {
   });
 
   test('ends at its deadline and says how far the job is, which goes on', async () => {
-    const { job_id } = await client.submit(images(...LONG));
+    const { job_id } = await client.submit(images(...LONG, ...LONG, ...LONG, ...LONG));
     await expect(client.waitFor(job_id, { deadlineMs: 150 })).rejects.toMatchObject({
       code: 'timeout',
       message: expect.stringMatching(
         new RegExp(
-          `^${job_id} had not ended after 0.15 s: it is (running|pending) with \\d+ of 16 images. It goes on.$`,
+          `^${job_id} had not ended after 0.15 s: it is (running|pending) with \\d+ of 64 images. It goes on.$`,
         ),
       ),
     });

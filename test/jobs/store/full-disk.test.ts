@@ -72,7 +72,6 @@ test('a start on a full disk reads, refuses submits, and works again once space 
   expect(await jobs.health()).toMatchObject({ code: 'storage_unavailable' });
   const refused = jobs.service.submit(specOf());
   await expect(refused).rejects.toMatchObject({ code: 'storage_unavailable', status: 503 });
-  expect(jobs.detector.requests).toEqual([]);
 
   rmSync(filler);
   await until('a submit is taken', async () => {
