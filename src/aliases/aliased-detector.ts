@@ -4,6 +4,7 @@ import { toLatticeError } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription } from '../api/model.js';
 import type { StoredAlias } from '../api/model-alias.js';
+import { DEFAULT_PARAMETERS } from '../api/options.js';
 import type { DetectRequest, Detector } from '../execution/detector.js';
 import { modelOf, type ModelAliases } from './model-aliases.js';
 import type { ShadowRuns } from './shadow-runs.js';
@@ -32,7 +33,7 @@ export function withAliases(
   const prepare = (modelName: string, key?: string): Promise<ModelDescription> => {
     const alias = aliases.find(modelName);
     if (alias === undefined) return detector.prepare(modelName);
-    return detector.prepare(key === undefined ? alias.model : modelOf(alias, key));
+    return detector.prepare(key === undefined ? alias.model : modelOf(alias, () => key));
   };
   const models = async (): Promise<ModelDescription[]> => {
     const listed = await detector.models();
@@ -64,9 +65,10 @@ export function withAliases(
 
 /** A job stays on the model that it began with, also when its alias is changed or deleted. */
 function withModel(request: DetectRequest, alias: StoredAlias | undefined): DetectRequest {
-  const { options } = request;
-  const chosen = alias === undefined ? options.modelName : modelOf(alias, keyOf(request));
-  return { ...request, options: { ...options, modelName: request.model?.name ?? chosen } };
+  const { options, model } = request;
+  const present = () => alias && modelOf(alias, () => keyOf(request));
+  const modelName = model?.name ?? present() ?? options.modelName;
+  return { ...request, options: { ...options, modelName } };
 }
 
 function keyOf({ path, image }: DetectRequest): string {
@@ -103,7 +105,7 @@ function missing(reason: string): Omit<ModelDescription, 'name' | 'aliasOf' | 'i
     input: null,
     memoryBytes: null,
     licence: null,
-    confidenceThreshold: 0.5,
+    confidenceThreshold: DEFAULT_PARAMETERS.confidence,
     release: null,
     bundled: false,
   };

@@ -130,9 +130,12 @@ export class ModelAliases {
   }
 }
 
-/** The model that answers; the same `key` always falls to the same one while the alias stays as it is. */
-export function modelOf({ name, model, canary }: StoredAlias, key: string): string {
+/**
+ * The model that answers; the same `key` always falls to the same one while the alias stays as it is. It is asked for only
+ * where there is a canary.
+ */
+export function modelOf({ name, model, canary }: StoredAlias, key: () => string): string {
   if (canary === null) return model;
-  const hash = createHash('sha256').update(`${name}\n${key}`).digest();
+  const hash = createHash('sha256').update(`${name}\n${key()}`).digest();
   return hash.readUInt32BE(0) / 2 ** 32 < canary.share ? canary.model : model;
 }
