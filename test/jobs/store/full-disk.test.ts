@@ -4,6 +4,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { MAX_IMAGES, type StoredJob } from '../../../src/jobs/job-records.js';
 import { TemporaryFolder, ended, openTestJobs, specOf, until } from '../job-folder.js';
 
 const CHILD = fileURLToPath(new URL('../crash-child.mjs', import.meta.url));
@@ -72,6 +73,13 @@ test('a start on a full disk reads, refuses submits, and works again once space 
   expect(await jobs.health()).toMatchObject({ code: 'storage_unavailable' });
   const refused = jobs.service.submit(specOf());
   await expect(refused).rejects.toMatchObject({ code: 'storage_unavailable', status: 503 });
+  // The log of the killed process may have space for a start: without one on disk no image runs.
+  const ran = new Set(jobs.detector.requests.map(({ id = 0 }) => Math.floor(id / MAX_IMAGES)));
+  const begun = await Promise.all(
+    acknowledged.map(async (jobId) => (await jobs.service.get(jobId, null)) as StoredJob),
+  );
+  const started = begun.filter(({ startedAt }) => startedAt !== null).map(({ number }) => number);
+  expect(started).toEqual(expect.arrayContaining([...ran]));
 
   rmSync(filler);
   await until('a submit is taken', async () => {
