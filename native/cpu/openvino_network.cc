@@ -26,6 +26,9 @@ namespace {
 
 constexpr size_t kInputAlignment = 64;
 
+// Of what a load computes beside models that serve.
+constexpr int kLoadNice = 10;
+
 std::string FirstLine(const std::exception& error) {
   const std::string text = error.what();
   // OpenVINO prefixes its messages with source positions; the last line holds the reason.
@@ -148,11 +151,13 @@ class Slot {
 class ThreadSlot {
  public:
   // Starts loading and returns.
-  ThreadSlot(CompiledNetwork network, int threads, bool yields)
-      : made_(Do([this, network = std::move(network), threads, yields] {
+  ThreadSlot(CompiledNetwork network, int threads, const EngineOptions& options)
+      : made_(Do([this, network = std::move(network), threads, yields = options.async_yields,
+                  beside_others = options.beside_others] {
           (void)NameThread("lattice-async");
+          if (yields && beside_others) (void)LowerThread(kLoadNice);
           slot_.emplace(network.WithStreams(threads, 0), network.info()).WaitUntilMade();
-          // Not before: a model loads at full speed even on a busy machine.
+          // Not before: a model loads in time even on a busy machine.
           if (yields) (void)MakeThreadIdleClass();
         })) {}
 
@@ -184,7 +189,7 @@ AsyncSlots StartAsyncSlots(const CompiledNetwork& network, const EngineOptions& 
   const int threads = std::max(1, options.threads / options.async.slots);
   AsyncSlots slots;
   for (int i = 0; i < options.async.slots; ++i) {
-    slots.push_back(std::make_unique<ThreadSlot>(network, threads, options.async_yields));
+    slots.push_back(std::make_unique<ThreadSlot>(network, threads, options));
   }
   return slots;
 }
@@ -259,6 +264,19 @@ class SyncSlots {
   std::optional<SharedNetwork> one_slot_;  // nothing where every batch is wide
 };
 
+// As CompiledNetwork::Load. Beside other models on a thread of lower priority that ends with it,
+// because an unprivileged thread cannot raise its priority again.
+Result<CompiledNetwork> LoadCompiled(
+    const std::string& path, const EngineOptions& options,
+    CompiledNetwork::Source source = CompiledNetwork::Source::kCacheOrFile) {
+  if (!options.beside_others) return CompiledNetwork::Load(path, options, source);
+  const auto load = [&] {
+    (void)LowerThread(kLoadNice);
+    return CompiledNetwork::Load(path, options, source);
+  };
+  return std::async(std::launch::async, load).get();
+}
+
 }  // namespace
 
 struct OpenVinoNetwork::Slots {
@@ -289,14 +307,14 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
 
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string& path,
                                                                const EngineOptions& options) {
-  auto network = CompiledNetwork::Load(path, options);
+  auto network = LoadCompiled(path, options);
   if (!network.ok()) return network.status();
   std::unique_ptr<Slots> slots;
   try {
     slots = std::make_unique<Slots>(*network, options);
   } catch (const std::exception&) {
     if (!network->was_kept()) throw;
-    network = CompiledNetwork::Load(path, options, CompiledNetwork::Source::kFile);
+    network = LoadCompiled(path, options, CompiledNetwork::Source::kFile);
     if (!network.ok()) return network.status();
     slots = std::make_unique<Slots>(*network, options);
   }

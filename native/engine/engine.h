@@ -38,7 +38,9 @@ struct EngineOptions {
   ClassOptions sync;
   ClassOptions async;
   bool async_yields = true;  // async batches compute only where no other thread wants the core
-  size_t idle_inputs = 8;    // host inputs kept for later images, at most
+  // Other models serve meanwhile: most of the load goes after their work. CPU only.
+  bool beside_others = false;
+  size_t idle_inputs = 8;  // host inputs kept for later images, at most
   // Folder of compiled networks, made if its parent exists; "" compiles on each load. CPU only.
   std::string cache_folder = {};
   // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in

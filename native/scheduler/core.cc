@@ -150,6 +150,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
   engine_options.sync = schedule_.sync;
   engine_options.async = schedule_.async;
   engine_options.async_yields = options_.async_yields;
+  engine_options.beside_others = HasModels();
   engine_options.rectangles = options_.rectangles;
   engine_options.cache_folder = options_.engine_cache;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
@@ -201,6 +202,11 @@ void Core::UnloadModel(uint32_t id) {
   if (found == models_.end()) return;
   released = std::move(found->second);
   models_.erase(found);
+}
+
+bool Core::HasModels() const {
+  const MutexLock lock(mutex_);
+  return !models_.empty();
 }
 
 std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {

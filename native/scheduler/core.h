@@ -84,6 +84,7 @@ class Core {
   // The engine is freed when its last task has ended, on the thread that loads models. Unknown ids
   // are ignored.
   void UnloadModel(uint32_t id);
+  bool HasModels() const;
   // Null when there is no such model.
   std::shared_ptr<Engine> FindModel(uint32_t id) const;
 

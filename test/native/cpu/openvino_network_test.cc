@@ -1,6 +1,7 @@
 #include "native/cpu/openvino_network.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <iostream>
 #include <optional>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "native/cpu/cpu_precision.h"
@@ -195,6 +197,37 @@ TEST(OpenVinoNetworkTest, AKeptNetworkIsAsOneThatIsCompiled) {
     const auto input = Noise(InputFloats(*compiled), 4);
     for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
       EXPECT_EQ(RunOne(*kept, 0, input, work_class), RunOne(*compiled, 0, input, work_class));
+    }
+  }
+}
+
+// By name, of the threads whose priority is lower than that of this one.
+std::set<std::string> LowerThreads() {
+  const int own = getpriority(PRIO_PROCESS, 0);
+  std::set<std::string> names;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const auto id = static_cast<id_t>(std::stoul(task.path().filename()));
+    std::string name;
+    std::ifstream comm(task.path() / "comm");
+    if (std::getline(comm, name) && getpriority(PRIO_PROCESS, id) > own) names.insert(name);
+  }
+  return names;
+}
+
+TEST(OpenVinoNetworkTest, ALoadBesideOthersLowersOnlyThreadsOfAsyncBatches) {
+  const TemporaryFolder folder;
+  const auto first = Load(kBundled);
+  EngineOptions beside = KeptIn(folder.path());
+  beside.beside_others = true;
+  for (const bool yields : {true, false}) {
+    beside.async_yields = yields;
+    // The second one is kept.
+    const auto second = Load(kBundled, beside);
+    EXPECT_EQ(LowerThreads(),
+              yields ? std::set<std::string>{"lattice-async"} : std::set<std::string>{});
+    const auto input = Noise(InputFloats(*first), 4);
+    for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+      EXPECT_EQ(RunOne(*second, 0, input, work_class), RunOne(*first, 0, input, work_class));
     }
   }
 }
