@@ -19,6 +19,12 @@ const JOB_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_60
 /** From the shortest settle time to a night without a schedule. */
 const LAG_BUCKETS = [0.25, 0.5, 1, 1.25, 1.5, 2, 3, 5, 10, 30, 60, 300, 900, 3_600, 43_200];
 const LAG_RESOLUTION_MS = 10;
+/** Shown from the start: Prometheus sees no increase in the first value of a series, and alerts ask for increases. */
+const FROM_THE_START = {
+  images: ['ok', 'worker_lost', 'poison_input', 'detection_failed', 'internal_error'],
+  jobsEnded: ['completed', 'failed'],
+  webhookAttempts: ['succeeded', 'retry', 'gave_up'],
+} as const;
 
 export class Metrics implements HttpMetrics {
   private readonly registry = new Registry();
@@ -113,6 +119,9 @@ export class Metrics implements HttpMetrics {
       labelNames: Object.keys(labels),
       registers: [this.registry],
     }).set(labels, 1);
+    for (const outcome of FROM_THE_START.images) this.images.inc({ outcome }, 0);
+    for (const status of FROM_THE_START.jobsEnded) this.jobsEnded.inc({ status }, 0);
+    for (const outcome of FROM_THE_START.webhookAttempts) this.webhookAttempts.inc({ outcome }, 0);
     this.lag.enable();
     this.exposeLag();
   }

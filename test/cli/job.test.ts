@@ -153,6 +153,7 @@ test('status and result for people', async () => {
   expect(status.code).toBe(3);
   expect(status.out).toMatch(/^status +completed$/m);
   expect(status.out).toMatch(/^images +1 done, 1 failed$/m);
+  expect(status.out).toMatch(/^request +[\w-]{36}$/m);
   expect(status.out).toMatch(/^ {2}absent\.png: .*\(image_not_found\)$/m);
   const { out, code } = await job('result', id);
   expect(code).toBe(3);

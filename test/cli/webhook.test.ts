@@ -25,7 +25,7 @@ const RECORD = {
 const message = (secrets = SECRET, sentAt = new Date()) =>
   composeMessage(
     { deliveryId: 'msg_1', jobId: 'job_1', url: '', host: '', attempt: 0, createdAt: 0 },
-    { status: 'completed', json: JSON.stringify(RECORD) },
+    { status: 'completed', json: JSON.stringify(RECORD), origin: { requestId: 'order-4711' } },
     sentAt,
     createSigner(secrets),
   );
@@ -75,7 +75,7 @@ describe('listen', () => {
     });
     const lines = out().trimEnd().split('\n');
     expect(lines[0]).toMatch(/^20\S+Z {2}200 {2}job\.completed {2}msg_1 {2}signature genuine$/);
-    expect(lines[1]).toBe('  job_1 completed, 7 box(es), 2 failed image(s)');
+    expect(lines[1]).toBe('  job_1 completed, 7 box(es), 2 failed image(s), request order-4711');
     expect(lines[2]).toMatch(/signature genuine$/);
     expect(lines[4]).toMatch(/ {2}401 {2}.* refused: its signature is of another secret/);
     expect(lines[6]).toMatch(/refused: it is not signed/);

@@ -24,6 +24,8 @@ const rules = (parse(read('deploy/alerts.yaml')) as { groups: { rules: Rule[] }[
   (group) => group.rules,
 );
 
+/** Before anything has happened. */
+let fresh: string;
 let shown: string;
 beforeAll(async () => {
   const metrics = new Metrics({ version: '1.2.3' });
@@ -35,6 +37,7 @@ beforeAll(async () => {
     watchesWaiting: () => [{ labels: { watch: 'gate' }, value: 1 }],
     watchesSkipped: () => [{ labels: { watch: 'gate', reason: 'empty' }, value: 1 }],
   });
+  fresh = await metrics.render();
   metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
   metrics.observeImage('ok', oneCar);
   metrics.countEndedJob('completed', 1);
@@ -67,6 +70,18 @@ describe.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_name, ru
   });
 });
 
+test('what is asked to increase is shown from the start: the first of a series is no increase', () => {
+  const increases = rules.flatMap(({ expr }) => [
+    ...expr.matchAll(/increase\((lattice_\w+)\{(\w+)=~?"([^"]*)"\}/g),
+  ]);
+  expect(increases.length).toBeGreaterThan(0);
+  for (const [, metric, label, values] of increases) {
+    for (const value of values!.split('|')) {
+      expect(fresh).toContain(`${metric}{${label}="${value}"} 0`);
+    }
+  }
+});
+
 test('outcomes of images in alerts are error codes', () => {
   const outcomes = rules.flatMap(({ expr }) =>
     [...expr.matchAll(/lattice_images_total\{outcome=~"([^"]*)"/g)].flatMap(([, codes]) =>
@@ -75,6 +90,16 @@ test('outcomes of images in alerts are error codes', () => {
   );
   expect(outcomes.length).toBeGreaterThan(0);
   expect(Object.keys(ERRORS)).toEqual(expect.arrayContaining(outcomes));
+});
+
+test('each row with an alert in docs/metrics.md has a rule, and operate.md says what to do at each rule', () => {
+  const rows = [
+    ...read('docs/metrics.md').matchAll(/^\| `(lattice_\w+?)(?:_\.\.\.)?` .*\| +(.*?) *\|$/gm),
+  ];
+  const expressions = rules.map(({ expr }) => expr).join('\n');
+  for (const [, metric, alert] of rows) if (alert !== '') expect(expressions).toContain(metric);
+  const actions = [...read('docs/operate.md').matchAll(/^\| `(Lattice\w+)`/gm)];
+  expect(actions.map(([, name]) => name)).toEqual(rules.map(({ alert }) => alert));
 });
 
 test('docs/metrics.md has every metric, and no other', () => {

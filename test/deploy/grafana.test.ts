@@ -50,7 +50,7 @@ async function scrapeService(): Promise<string> {
     const answer = await fetch(`${service.url}/metrics`);
     expect(answer.status).toBe(200);
     const metrics = await answer.text();
-    if (metrics.includes('lattice_webhook_attempts_total{')) return metrics;
+    if (metrics.includes('lattice_webhook_attempts_total{outcome="retry"} 1')) return metrics;
     await sleep(50);
   }
 }

@@ -1,8 +1,10 @@
 /** A request is found by its id in the answer, the log, the job and the webhook; by its trace in the same places. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { call, FEW_THREADS, statusOf } from '../support/service-client.js';
-import { startService, type ServiceProcess } from '../support/service-process.js';
+import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
 import { answerWith, startReceiver } from '../webhooks/receiver.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -27,10 +29,10 @@ const linesOf = (running: ServiceProcess, msg: string): Line[] =>
     .map((line) => JSON.parse(line) as Line)
     .filter((line) => line.msg === msg);
 
-async function lineOf(requestId: string): Promise<Line> {
+async function lineOf(requestId: string, running = service): Promise<Line> {
   let found: Line | undefined;
   await eventually(() => {
-    found = linesOf(service, 'request').find((line) => line.request_id === requestId);
+    found = linesOf(running, 'request').find((line) => line.request_id === requestId);
     expect(found).toBeDefined();
   });
   return found!;
@@ -100,6 +102,33 @@ test('a job leads from its request to its end and to its webhook', async () => {
   const { job_id: retry } = (await again.json()) as { job_id: string };
   expect(await lineOf('of-a-retry')).toMatchObject({ job_id: retry });
   expect(await statusOf(service.url, retry)).toMatchObject({ request_id: 'of-a-retry' });
+});
+
+test("a call of a camera's program is logged with its model, a failed one with its code", async () => {
+  await using cameras = await startService({
+    env: { ...FEW_THREADS, LATTICE_LOG_LEVEL: 'info', LATTICE_COMPAT: 'deepstack' },
+  });
+  const send = (id: string, path: string, picture: Buffer<ArrayBuffer>) => {
+    const body = new FormData();
+    body.set('image', new Blob([picture]), 'image');
+    const headers = { 'x-request-id': id };
+    return fetch(`${cameras.url}/v1/vision/${path}`, { method: 'POST', headers, body });
+  };
+  const street = readFileSync(join(PROJECT_ROOT, 'models/demo/street.jpg'));
+  await send('seen', 'detection', street);
+  expect(await lineOf('seen', cameras)).toMatchObject({ status: 200, model: 'yolov8n.pt' });
+  await send('broken', 'detection', Buffer.from('no picture'));
+  expect(await lineOf('broken', cameras)).toMatchObject({
+    status: 400,
+    code: 'unsupported_image_format',
+    model: 'yolov8n.pt',
+  });
+  await send('absent', 'custom/absent', street);
+  expect(await lineOf('absent', cameras)).toMatchObject({
+    status: 404,
+    code: 'unknown_model',
+    model: 'absent.pt',
+  });
 });
 
 test('probes are not logged, and with a share of 0 only what fails', async () => {

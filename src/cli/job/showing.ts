@@ -86,6 +86,7 @@ function statusRows(job: JobStatus): string[][] {
     ...(job.completed_at === null ? [] : [['kept until', keptText(job)]]),
     ...(job.watch === null ? [] : [['watch', job.watch]]),
     ...(job.retry_of === null ? [] : [['retry of', job.retry_of]]),
+    ...(job.request_id === null ? [] : [['request', job.request_id]]),
     ...(job.error === null ? [] : [['error', problemText(job.error)]]),
     ...(job.webhooks ?? []).map(({ state, attempts, last_error: error }) => [
       'webhook',

@@ -110,11 +110,12 @@ function linesOf({ headers, body, signature, status }: Arrived): string[] {
   const event = eventSchema.safeParse(parse(body)).data;
   const type = event?.type ?? 'no event of this service';
   const head = `${time}  ${status}  ${type}  ${headers['webhook-id'] ?? 'no webhook-id'}`;
+  const request = headers['x-request-id'];
   const told =
     event === undefined
       ? body.slice(0, 200)
       : `${event.data.job_id} ${event.data.status}, ${event.data.result?.total_count ?? 0} box(es), ` +
-        `${event.data.failed_images} failed image(s)`;
+        `${event.data.failed_images} failed image(s)${request === undefined ? '' : `, request ${request}`}`;
   // Anybody may send to an open port.
   return [`${head}  signature ${signature}`, `  ${told}`].map(printable);
 }

@@ -329,6 +329,7 @@ function answeringFailures({ logger, hide }: RouteParts, handler: RouteHandler):
 }
 
 function replyFailure(c: AppContext, error: LatticeError, hide: HideFolders): Response {
+  c.set('errorCode', error.code);
   const code = statusOf(error);
   const missing = error.errors?.some(({ pointer }) => pointer === '#/image') === true;
   const sentence = missing ? NO_IMAGE : (SENTENCES[error.code] ?? hide(error.message));

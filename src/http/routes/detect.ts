@@ -217,6 +217,7 @@ export async function detect(
   deps: AppDeps,
   request: DetectRequest,
 ): Promise<ImageResult> {
+  c.set('modelName', request.options.modelName);
   try {
     const keyId = c.get('keyId');
     const owned = keyId === null ? request : { ...request, keyId };
