@@ -20,7 +20,7 @@ export function WorkCards() {
       </section>
       {steps.length > 0 && (
         <section class="card work">
-          <TimeBar title="Time of an image on average" ms={all} steps={steps} />
+          <TimeBar title="Time of an image on average" ms={all} steps={steps} isOpen />
         </section>
       )}
       {failed.length > 0 && now !== undefined && (
