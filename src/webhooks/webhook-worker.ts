@@ -156,7 +156,10 @@ export class WebhookWorker {
       if (made !== null) await this.store(delivery, made);
     } catch (error) {
       // A failure of this service (the result cannot be read), not of the receiver: no attempt is counted.
-      this.options.logger.warn({ err: error, jobId: delivery.jobId }, 'webhook cannot be composed');
+      this.options.logger.warn(
+        { err: error, job_id: delivery.jobId },
+        'webhook cannot be composed',
+      );
       await this.pause(COMPOSE_WAIT_MS);
     }
     this.inHand.giveBack(delivery);
@@ -197,7 +200,7 @@ export class WebhookWorker {
         return;
       } catch (error) {
         this.options.logger.warn(
-          { err: error, jobId: delivery.jobId },
+          { err: error, job_id: delivery.jobId },
           'webhook outcome not stored',
         );
         await this.pause(waits.next());
@@ -207,7 +210,7 @@ export class WebhookWorker {
 
   private report({ deliveryId, jobId, attempt }: WebhookDelivery, verdict: Verdict): void {
     const { logger, onAttempt } = this.options;
-    const facts = { deliveryId, jobId, attempt: attempt + 1, ...verdict };
+    const facts = { deliveryId, job_id: jobId, attempt: attempt + 1, ...verdict };
     if (verdict.action === 'succeeded') logger.debug(facts, 'webhook delivered');
     else if (verdict.action === 'retry') logger.info(facts, 'webhook will be retried');
     else logger.warn(facts, 'webhook given up');

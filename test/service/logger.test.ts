@@ -13,9 +13,9 @@ function logged(
 
 test('a line is one JSON object with the level by name and an ISO time', () => {
   const [line] = logged('info', (log) => {
-    log.info({ jobId: 'j1' }, 'job submitted');
+    log.info({ job_id: 'j1' }, 'job submitted');
   });
-  expect(line).toMatchObject({ level: 'info', jobId: 'j1', msg: 'job submitted' });
+  expect(line).toMatchObject({ level: 'info', job_id: 'j1', msg: 'job submitted' });
   expect(new Date(line!.time as string).toISOString()).toBe(line!.time);
 });
 

@@ -128,7 +128,10 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
         const { jobId, image } = run;
         if (error.code === 'internal_error') {
           const cause = String(error.cause);
-          runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
+          runner.logger.error(
+            { job_id: jobId, index: image.index, cause },
+            'image failed unexpectedly',
+          );
         }
         return { kind: 'done', outcome, workerId, taken: await time, keys: null };
       }
@@ -150,7 +153,7 @@ async function isPart({ look }: ImageRunner, path: string, error: LatticeError):
 
 function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): ImageEnd {
   logger.error(
-    { jobId, index: image.index },
+    { job_id: jobId, index: image.index },
     'image killed the process repeatedly: it is not run again',
   );
   const error = new LatticeError(
@@ -208,7 +211,10 @@ async function outcomeOf(
     const annotatedPath = await annotate(picture ?? image.path, result.detections, settings.keyId);
     return { ...outcome, annotatedPath };
   } catch (error) {
-    logger.warn({ jobId, index: image.index, error: String(error) }, 'boxes could not be drawn');
+    logger.warn(
+      { job_id: jobId, index: image.index, error: String(error) },
+      'boxes could not be drawn',
+    );
     return outcome;
   }
 }

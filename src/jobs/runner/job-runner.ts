@@ -121,7 +121,7 @@ export class JobRunner {
     const { store, counts, patience, logger } = this.#parts;
     const error = toLatticeError(thrown);
     const { stack, cause } = error;
-    logger.error({ jobId: job.jobId, stack, cause: String(cause) }, 'job failed unexpectedly');
+    logger.error({ job_id: job.jobId, stack, cause: String(cause) }, 'job failed unexpectedly');
     const ended = await patience.insist('fail', () =>
       store.fail(job.number, Date.now() / 1000, error.toProblem()),
     );

@@ -46,7 +46,7 @@ test.each<[string, Replace]>([
     error: { code: 'internal_error' },
   });
   expect(logged).toContainEqual(
-    expect.objectContaining({ jobId: job.jobId, stack: expect.any(String), cause: 'at row' }),
+    expect.objectContaining({ job_id: job.jobId, stack: expect.any(String), cause: 'at row' }),
   );
   const next = await jobs.service.submit(specOf());
   expect(await ended(jobs.service, next.job.jobId)).toMatchObject({ status: 'completed' });
