@@ -1,5 +1,5 @@
 /** Where the boxes of two models on the same pictures agree, and where they do not. */
-import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
+import { compareBoxes, isOneClass, type ComparedBox } from '../api/box-changes.js';
 import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/image.js';
 import { BOX_SIZES, sideOf } from './box-sizes.js';
@@ -107,8 +107,9 @@ export class AgreementSums<P = string> {
   }
 
   #rowOf({ class: name }: Detection): RowSums {
-    const row = this.#byClass.get(name) ?? new RowSums(name);
-    this.#byClass.set(name, row);
+    const key = classKey(name);
+    const row = this.#byClass.get(key) ?? new RowSums(name);
+    this.#byClass.set(key, row);
     return row;
   }
 
@@ -140,7 +141,7 @@ class RowSums {
     else {
       this.#matched += 1;
       this.#shift += after.confidence - before.confidence;
-      if (classKey(before.class) !== classKey(after.class)) this.flipped += 1;
+      if (!isOneClass(before, after)) this.flipped += 1;
     }
   }
 

@@ -39,6 +39,15 @@ test('boxes in both, of another class, lost and gained are counted by class and 
   expect(found.all.scoreShift).toBeCloseTo(-0.1);
 });
 
+test('a class in two spellings has one row', () => {
+  const first = [box('car', 0.9, 0), box('car', 0.8, 100)];
+  const second = [box('Car', 0.9, 0), box('Car', 0.8, 200)];
+  expect(agreementOf([{ picture: 'a.jpg', first, second }], FLOOR)).toMatchObject({
+    all: { matched: 1, flipped: 0 },
+    byClass: [{ of: 'car', first: 2, second: 2, lost: 1, gained: 1 }],
+  });
+});
+
 test('a partner may be weaker than the boxes that count', () => {
   const pictures = [
     { picture: 'a.jpg', first: [box('car', 0.31, 0)], second: [box('car', 0.25, 0)] },
