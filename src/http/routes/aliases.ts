@@ -63,10 +63,11 @@ const agreementSchema = z
     model: z.string(),
     shadow: z.string(),
     images: count('The latest pictures that both have looked at, at most 1,000, since the start'),
-    flagged: z.boolean().openapi({
+    latest_share: z.number().nullable().openapi({
       description:
-        'Fewer than 90 % of the boxes of the latest 50 pictures agree; false while these have fewer than 20 boxes',
+        'Of the boxes of the latest 50 pictures, as `share`; null while these have fewer than 20 boxes, which are too few to judge',
     }),
+    flagged: z.boolean().openapi({ description: '`latest_share` is below 0.9' }),
     ...agreementFigures,
     least: z
       .array(leastAgreeingSchema)
@@ -202,7 +203,7 @@ export function aliasRoutes(
       summary: 'How well the shadow agrees',
       description:
         'The boxes of the model and of its shadow on the same pictures. The service keeps the latest ones in memory: a new ' +
-        'model, a new shadow and a restart begin it anew.',
+        'model, a new shadow, a new file of either and a restart begin it anew.',
       ...ofAlias,
       answers: { 200: json('The agreement', agreementSchema) },
       errors: [...missing, 'no_other_model'],
@@ -252,7 +253,7 @@ function aliasOf({ storedAt, ...alias }: StoredAlias): AliasBody {
 function viewAgreement(
   { name, version, model }: StoredAlias,
   shadow: string,
-  { pictures, flagged, least, ...rest }: ShadowAgreement,
+  { pictures, latestShare, flagged, least, ...rest }: ShadowAgreement,
   hide: HideFolders,
 ): AgreementBody {
   return {
@@ -261,6 +262,7 @@ function viewAgreement(
     model,
     shadow,
     images: pictures,
+    latest_share: latestShare,
     flagged,
     ...viewAgreementFigures(rest),
     least: least.map(({ picture, ...each }) => ({ ...each, image_path: hide(picture) })),

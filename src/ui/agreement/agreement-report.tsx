@@ -39,7 +39,7 @@ export function AgreementReport<L extends Least>({
   const facts: Fact[] = [
     [
       'Boxes that agree',
-      exactPercent(share),
+      all.first + all.second === 0 ? 'no box' : exactPercent(share),
       'Of the boxes of both models: in one place, of one class',
     ],
     ['Score shift', shiftText(all), 'Of the second model against the first, on boxes of both'],

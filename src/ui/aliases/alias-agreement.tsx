@@ -10,9 +10,6 @@ import { Skeleton } from '../parts/skeleton.js';
 import { service } from '../session/session.js';
 import { grouped, plural } from '../text/format.js';
 
-/** Of the service: with fewer boxes it flags nothing. */
-const LEAST_BOXES = 20;
-
 export function AliasAgreement({ name }: { name: string }) {
   const { answer, fault } = useAsked(() => service.aliases.agreement(name));
   const agreement = answer.value;
@@ -46,7 +43,7 @@ const bothAnswers =
   };
 
 function Verdict({ agreement }: { agreement: Agreement }) {
-  const { images, flagged, all, failed, shadow, last_error: error } = agreement;
+  const { images, flagged, failed, shadow, latest_share: share, last_error: error } = agreement;
   return (
     <>
       <p class={flagged ? 'note' : 'fine'} role="status">
@@ -54,9 +51,9 @@ function Verdict({ agreement }: { agreement: Agreement }) {
           ? 'Flagged: fewer than 90 % of the boxes of the latest 50 pictures agree.'
           : images === 0
             ? 'No picture is compared yet: the shadow looks at those that the model has answered once the service is idle.'
-            : all.first + all.second < LEAST_BOXES
-              ? `Too few boxes to judge: a shadow is flagged from ${LEAST_BOXES} boxes on.`
-              : 'Not flagged: the boxes of the latest 50 pictures agree by 90 % or more, or are too few to judge.'}
+            : share === null
+              ? 'Too early to judge: the latest 50 pictures have fewer than 20 boxes.'
+              : 'Not flagged: the boxes of the latest 50 pictures agree by 90 % or more.'}
       </p>
       {failed > 0 && (
         <p class="fault">

@@ -6,7 +6,7 @@ import type { Fact } from '../parts/facts.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { service } from '../session/session.js';
-import { grouped, percent } from '../text/format.js';
+import { exactPercent, grouped, plural } from '../text/format.js';
 
 export function JobAgreementOf({ job, other }: { job: JobStatus; other: string }) {
   const { answer, fault } = useAsked(
@@ -37,12 +37,19 @@ export function JobAgreementOf({ job, other }: { job: JobStatus; other: string }
   );
 }
 
-function verdictOf({ share, complete, image_counts: { compared, unread } }: JobAgreement): string {
+function verdictOf({
+  share,
+  all,
+  complete,
+  image_counts: { compared, unread },
+}: JobAgreement): string {
   if (compared === 0) {
     return complete ? 'The jobs have no image in common.' : 'No image is compared yet.';
   }
   const sofar = complete ? '' : unread > 0 ? ', as far as the time allowed' : ' so far';
-  return `${percent(share)} of the boxes agree on ${grouped(compared)} images${sofar}.`;
+  const on = `on ${plural(compared, 'image')}${sofar}.`;
+  if (all.first + all.second === 0) return `Neither has a box ${on}`;
+  return `${exactPercent(share)} of the boxes agree ${on}`;
 }
 
 const modelsText = ({ models, job_id: jobId }: Pick<JobAgreement, 'models' | 'job_id'>): string =>
