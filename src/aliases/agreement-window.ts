@@ -1,7 +1,7 @@
 /** The latest pictures that a model and its shadow have both looked at, and what their boxes say. */
 import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
 import type { LatticeError } from '../api/errors.js';
-import type { Detection, ImageResult } from '../api/image.js';
+import type { Detection, ImageResult, ImageSize } from '../api/image.js';
 import type { StoredAlias } from '../api/model-alias.js';
 import type { DetectRequest } from '../execution/detector.js';
 import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
@@ -14,7 +14,7 @@ const LEAST_BOXES = 20;
 /** Below this share of boxes in agreement. */
 const LEAST_SHARE = 0.9;
 
-export interface ShadowAgreement extends ModelAgreement {
+export interface ShadowAgreement extends ModelAgreement<ComparedPicture> {
   /** Pictures that the shadow did not look at since the service was busy, since the start. */
   dropped: number;
   /** Pictures on which the shadow has failed, since the start, and why it did last. */
@@ -29,8 +29,10 @@ export interface ShadowAgreement extends ModelAgreement {
   shadowMs: number;
 }
 
-interface Compared {
-  picture: string;
+/** A picture that both have looked at. */
+export interface ComparedPicture {
+  path: string;
+  size: ImageSize;
   /** Compared once: a page may ask for the report every few seconds. */
   boxes: ComparedBox<Detection>[];
   keyId: string | null;
@@ -52,7 +54,7 @@ export class AgreementWindow {
   dropped = 0;
   #failed = 0;
   #lastError: LatticeError | null = null;
-  #pictures: Compared[] = [];
+  #pictures: ComparedPicture[] = [];
   /** Of the latest pictures; null while they have too few boxes. */
   latestShare: number | null = null;
 
@@ -66,7 +68,8 @@ export class AgreementWindow {
 
   add({ path, keyId }: DetectRequest, model: ImageResult, shadow: ImageResult): void {
     this.#pictures.push({
-      picture: path,
+      path,
+      size: model.image,
       keyId: keyId ?? null,
       files: `${fileOf(model)} ${fileOf(shadow)}`,
       boxes: compareBoxes(model.detections, shadow.detections),
@@ -84,7 +87,7 @@ export class AgreementWindow {
   }
 
   /** A file that was replaced is another model: its pictures say nothing of the one that there is now. */
-  #ofPresentFiles(): Compared[] {
+  #ofPresentFiles(): ComparedPicture[] {
     const files = this.#pictures.at(-1)?.files;
     return this.#pictures.filter((each) => each.files === files);
   }
@@ -94,7 +97,7 @@ export class AgreementWindow {
     const pictures = this.#ofPresentFiles();
     const own = pictures.filter((each) => each.keyId === keyId);
     // A camera may write the same name again and again: its newest picture is the one that can be looked at.
-    const newest = new Map(own.map((each) => [each.picture, each]));
+    const newest = new Map(own.map((each) => [each.path, each]));
     return {
       ...agreementOf(pictures),
       least: agreementOf(newest.values()).least,
@@ -111,9 +114,9 @@ export class AgreementWindow {
 
 const fileOf = ({ quantizedFrom, modelDigest }: ImageResult) => quantizedFrom ?? modelDigest ?? '';
 
-function agreementOf(pictures: Iterable<Compared>): ModelAgreement {
-  const sums = new AgreementSums(0);
-  for (const { picture, boxes } of pictures) sums.add(picture, boxes);
+function agreementOf(pictures: Iterable<ComparedPicture>): ModelAgreement<ComparedPicture> {
+  const sums = new AgreementSums<ComparedPicture>(0);
+  for (const picture of pictures) sums.add(picture, picture.boxes);
   return sums.result();
 }
 

@@ -122,7 +122,7 @@ test('pictures of another key count and are not named', () => {
   window.add(requestOf('theirs', { keyId: 'they' }), ANSWERED, LATE);
   const { pictures, least, share } = window.report('me');
   expect({ pictures, share }).toEqual({ pictures: 2, share: 0 });
-  expect(least.map(({ picture }) => picture)).toEqual(['mine']);
+  expect(least.map(({ picture }) => picture.path)).toEqual(['mine']);
   expect(window.report(null).least).toEqual([]);
 });
 

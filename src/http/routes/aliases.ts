@@ -6,7 +6,9 @@ import {
   aliasNotFound,
   type StoredAlias,
 } from '../../api/model-alias.js';
+import { CHANGES } from '../../api/box-changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
+import { detectionSchema, imageSizeSchema } from '../../api/image.js';
 import type { ShadowAgreement } from '../../aliases/agreement-window.js';
 import {
   agreementFigures,
@@ -56,6 +58,13 @@ const aliasSchema = z
 const aliasListSchema = z.object({ aliases: z.array(aliasSchema) }).openapi('AliasList');
 
 const count = (description: string) => z.int().openapi({ description });
+const comparedBoxSchema = z
+  .object({
+    change: z.enum(CHANGES),
+    before: detectionSchema.optional().openapi({ description: 'Of the model; absent if gained' }),
+    after: detectionSchema.optional().openapi({ description: 'Of the shadow; absent if lost' }),
+  })
+  .openapi('ComparedBox');
 const agreementSchema = z
   .object({
     alias: z.string(),
@@ -70,7 +79,11 @@ const agreementSchema = z
     flagged: z.boolean().openapi({ description: '`latest_share` is below 0.9' }),
     ...agreementFigures,
     least: z
-      .array(leastAgreeingSchema)
+      .array(
+        leastAgreeingSchema
+          .extend({ image: imageSizeSchema, boxes: z.array(comparedBoxSchema) })
+          .openapi('LeastAgreeingPicture'),
+      )
       .openapi({ description: 'Your pictures that agree least, at most ten' }),
     model_ms: z.number().openapi({ description: 'Mean time of the network' }),
     shadow_ms: z.number(),
@@ -265,7 +278,16 @@ function viewAgreement(
     latest_share: latestShare,
     flagged,
     ...viewAgreementFigures(rest),
-    least: least.map(({ picture, ...each }) => ({ ...each, image_path: hide(picture) })),
+    least: least.map(({ picture: { path, size, boxes }, ...each }) => ({
+      ...each,
+      image_path: hide(path),
+      image: size,
+      boxes: boxes.map(({ change, before, after }) => ({
+        change,
+        ...(before && { before }),
+        ...(after && { after }),
+      })),
+    })),
     model_ms: rest.modelMs,
     shadow_ms: rest.shadowMs,
     dropped: rest.dropped,

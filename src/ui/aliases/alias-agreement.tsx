@@ -1,12 +1,12 @@
 /** How well the shadow of an alias agrees with its model, so far. */
 import type { Agreement } from '../../client/records.js';
 import { AgreementReport } from '../agreement/agreement-report.js';
-import type { ReadAnswers } from '../agreement/agreed-picture.js';
 import { useAsked } from '../live/use-asked.js';
 import type { Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { numberedChanges } from '../picture/compared-boxes.js';
 import { service } from '../session/session.js';
 import { grouped, plural } from '../text/format.js';
 
@@ -27,20 +27,14 @@ export function AliasAgreement({ name }: { name: string }) {
         names={[model, shadow]}
         times={agreement.images === 0 ? [null, null] : [agreement.model_ms, agreement.shadow_ms]}
         images={imagesOf(agreement)}
-        read={bothAnswers(model, shadow)}
+        read={comparedOf}
       />
     </>
   );
 }
 
-/** The service keeps the counts and no boxes: both look at the picture again. */
-const bothAnswers =
-  (model: string, shadow: string): ReadAnswers<{ image_path: string }> =>
-  ({ image_path }) => {
-    const answerOf = (name: string) =>
-      service.detect({ image_path, model_name: name, classes: ['*'] });
-    return Promise.all([answerOf(model), answerOf(shadow)]);
-  };
+const comparedOf = ({ image, boxes }: Agreement['least'][number]) =>
+  Promise.resolve({ size: image, boxes: numberedChanges(boxes) });
 
 function Verdict({ agreement }: { agreement: Agreement }) {
   const { images, flagged, failed, shadow, latest_share: share, last_error: error } = agreement;
