@@ -84,7 +84,7 @@ function report(
       ]),
     ]),
     '',
-    `${shareText(agreement.pictures, agreement.share, agreement.all, ' above 30 %')}.`,
+    `${shareText(agreement.pictures, agreement.share, agreement.all, ' above 30 % and of their partners')}.`,
     '',
     ...agreementLines(agreement),
   ];

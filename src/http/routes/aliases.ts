@@ -237,8 +237,8 @@ export function aliasRoutes(
       operationId: 'deleteAlias',
       summary: 'Delete an alias',
       description:
-        'A model file of that name can be named again. Jobs that have begun stay on their model; later ones that name the ' +
-        'alias fail with `unknown_model`.',
+        'A model file of that name can be named again. Jobs that have begun stay on their model; those that wait or come later and ' +
+        'name the alias fail with `unknown_model`.',
       ...ofAlias,
       answers: { 204: { description: 'It is deleted' } },
       errors: [...missing, 'storage_unavailable'],
