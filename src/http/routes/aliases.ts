@@ -71,7 +71,9 @@ const agreementSchema = z
     version: z.int(),
     model: z.string(),
     shadow: z.string(),
-    images: count('The latest pictures that both have looked at, at most 1,000, since the start'),
+    images: count(
+      'The latest pictures that both have looked at with their present files, at most 1,000, since the start',
+    ),
     latest_share: z.number().nullable().openapi({
       description:
         'Of the boxes of the latest 50 pictures, as `share`; null while these have fewer than 20 boxes, which are too few to judge',
