@@ -1,8 +1,7 @@
 /** Boxes of two answers as they are drawn and counted. */
 import { CHANGES, type Change, type ComparedBox } from '../../api/box-changes.js';
-import type { Detection } from '../../api/image.js';
 import { grouped } from '../text/format.js';
-import type { ShownBox } from './shown-boxes.js';
+import type { Detection, ShownBox } from './shown-boxes.js';
 
 /** Numbers of boxes that the first answer does not have; it has at most 300. */
 const GAINED_FROM = 1_000;
