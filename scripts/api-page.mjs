@@ -58,16 +58,19 @@ function resolved(property) {
 }
 
 function descriptionOf(property) {
-  const { enum: values } = resolved(property);
-  return values === undefined
-    ? resolved(property).description
-    : values.map((value) => `\`${value}\``).join(', ');
+  const { enum: values = [], description } = resolved(property);
+  const listed = values.filter((value) => value !== null).map((value) => `\`${value}\``);
+  return [listed.join(', '), property.description ?? description].filter(Boolean).join(': ');
+}
+
+function typesOf(property) {
+  const { type, anyOf = [] } = property.$ref === undefined ? property : resolved(property);
+  return [type ?? [], anyOf.map(typesOf)].flat(3).filter((each) => each !== 'null');
 }
 
 function typeOf(property) {
-  const { type, minimum, maximum, items, anyOf = [] } = resolved(property);
-  const types = [type, ...anyOf.map((each) => each.type)].flat();
-  const [name] = types.filter((each) => each !== undefined && each !== 'null');
+  const { minimum, maximum, items } = resolved(property);
+  const name = [...new Set(typesOf(property))].join(' or ');
   if (name === 'array') return `array of ${resolved(items).type}`;
   if (minimum === undefined) return name;
   return maximum === undefined

@@ -1,7 +1,7 @@
 /** The latest pictures that a model and its shadow have both looked at, and what their boxes say. */
 import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
 import type { LatticeError } from '../api/errors.js';
-import type { Detection, ImageResult } from '../api/image.js';
+import type { Detection, ImageResult, ImageSize } from '../api/image.js';
 import type { StoredAlias } from '../api/model-alias.js';
 import type { DetectRequest } from '../execution/detector.js';
 import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
@@ -14,45 +14,52 @@ const LEAST_BOXES = 20;
 /** Below this share of boxes in agreement. */
 const LEAST_SHARE = 0.9;
 
-export interface ShadowAgreement extends ModelAgreement {
+export interface ShadowAgreement extends ModelAgreement<ComparedPicture> {
   /** Pictures that the shadow did not look at since the service was busy, since the start. */
   dropped: number;
   /** Pictures on which the shadow has failed, since the start, and why it did last. */
   failed: number;
   lastError: LatticeError | null;
-  /** The latest pictures agree by less than they should. */
+  /** Of the boxes of the latest pictures; null while these have too few to judge. */
+  latestShare: number | null;
+  /** It is less than it should be. */
   flagged: boolean;
   /** Mean of the network, in milliseconds. */
   modelMs: number;
   shadowMs: number;
 }
 
-interface Compared {
-  picture: string;
+/** A picture that both have looked at. */
+export interface ComparedPicture {
+  path: string;
+  size: ImageSize;
   /** Compared once: a page may ask for the report every few seconds. */
   boxes: ComparedBox<Detection>[];
   keyId: string | null;
+  /** Of both models. */
+  files: string;
   modelMs: number;
   shadowMs: number;
 }
 
+/** What a report is about. */
+export type AgreedAlias = Pick<StoredAlias, 'name' | 'model' | 'shadow'>;
+
+/** Whether they stand for the same two models. */
+export const isAlike = (one: AgreedAlias, other: AgreedAlias): boolean =>
+  one.name === other.name && one.model === other.model && one.shadow === other.shadow;
+
 export class AgreementWindow {
-  readonly alias: Pick<StoredAlias, 'name' | 'model' | 'shadow'>;
+  readonly alias: AgreedAlias;
   dropped = 0;
   #failed = 0;
   #lastError: LatticeError | null = null;
-  #pictures: Compared[] = [];
+  #pictures: ComparedPicture[] = [];
   /** Of the latest pictures; null while they have too few boxes. */
   latestShare: number | null = null;
 
-  constructor({ name, model, shadow }: StoredAlias) {
+  constructor({ name, model, shadow }: AgreedAlias) {
     this.alias = { name, model, shadow };
-  }
-
-  /** Whether the alias still stands for the same two models. */
-  isOf({ name, model, shadow }: StoredAlias): boolean {
-    const { alias } = this;
-    return name === alias.name && model === alias.model && shadow === alias.shadow;
   }
 
   get isFlagged(): boolean {
@@ -61,14 +68,16 @@ export class AgreementWindow {
 
   add({ path, keyId }: DetectRequest, model: ImageResult, shadow: ImageResult): void {
     this.#pictures.push({
-      picture: path,
+      path,
+      size: model.image,
       keyId: keyId ?? null,
+      files: `${fileOf(model)} ${fileOf(shadow)}`,
       boxes: compareBoxes(model.detections, shadow.detections),
       modelMs: model.timingsMs.inference,
       shadowMs: shadow.timingsMs.inference,
     });
     if (this.#pictures.length > MOST_PICTURES) this.#pictures.shift();
-    const { all, share } = agreementOf(this.#pictures.slice(-LATEST_PICTURES));
+    const { all, share } = agreementOf(this.#ofPresentFiles().slice(-LATEST_PICTURES));
     this.latestShare = all.first + all.second < LEAST_BOXES ? null : share;
   }
 
@@ -77,18 +86,25 @@ export class AgreementWindow {
     this.#lastError = error;
   }
 
+  /** A file that was replaced is another model: its pictures say nothing of the one that there is now. */
+  #ofPresentFiles(): ComparedPicture[] {
+    const files = this.#pictures.at(-1)?.files;
+    return this.#pictures.filter((each) => each.files === files);
+  }
+
   /** Pictures of other API keys count, and are not named. */
   report(keyId: string | null): ShadowAgreement {
-    const pictures = this.#pictures;
+    const pictures = this.#ofPresentFiles();
     const own = pictures.filter((each) => each.keyId === keyId);
     // A camera may write the same name again and again: its newest picture is the one that can be looked at.
-    const newest = new Map(own.map((each) => [each.picture, each]));
+    const newest = new Map(own.map((each) => [each.path, each]));
     return {
       ...agreementOf(pictures),
       least: agreementOf(newest.values()).least,
       dropped: this.dropped,
       failed: this.#failed,
       lastError: this.#lastError,
+      latestShare: this.latestShare,
       flagged: this.isFlagged,
       modelMs: mean(pictures.map(({ modelMs }) => modelMs)),
       shadowMs: mean(pictures.map(({ shadowMs }) => shadowMs)),
@@ -96,9 +112,11 @@ export class AgreementWindow {
   }
 }
 
-function agreementOf(pictures: Iterable<Compared>): ModelAgreement {
-  const sums = new AgreementSums(0);
-  for (const { picture, boxes } of pictures) sums.add(picture, boxes);
+const fileOf = ({ quantizedFrom, modelDigest }: ImageResult) => quantizedFrom ?? modelDigest ?? '';
+
+function agreementOf(pictures: Iterable<ComparedPicture>): ModelAgreement<ComparedPicture> {
+  const sums = new AgreementSums<ComparedPicture>(0);
+  for (const picture of pictures) sums.add(picture, picture.boxes);
   return sums.result();
 }
 

@@ -9,7 +9,12 @@ import type { ImageResult } from '../api/image.js';
 import type { StoredAlias } from '../api/model-alias.js';
 import type { Logger } from '../base/logger-port.js';
 import type { DetectRequest, Detector } from '../execution/detector.js';
-import { AgreementWindow, type ShadowAgreement } from './agreement-window.js';
+import {
+  AgreementWindow,
+  isAlike,
+  type AgreedAlias,
+  type ShadowAgreement,
+} from './agreement-window.js';
 
 /** Pictures that wait for their shadow. The newest ones count: the oldest are dropped. */
 const MOST_WAITING = 32;
@@ -24,6 +29,8 @@ const DEADLINE_MS = 30_000;
 export interface ShadowParts {
   /** Knows models by their own names. */
   detector: Pick<Detector, 'detect' | 'stats'>;
+  /** The alias as it is now. */
+  find(name: string): StoredAlias | undefined;
   logger: Logger;
   onPicture(alias: string, outcome: ShadowOutcome): void;
 }
@@ -66,6 +73,8 @@ export class ShadowRuns {
     const { shadow, model } = alias;
     // What the canary has answered says nothing about the model.
     if (shadow === null || answered.model !== model || this.#isClosed) return;
+    // An answer that was begun before the alias was changed.
+    if (!this.#isPresent(alias)) return;
     const options = { ...request.options, modelName: shadow };
     const { path, image, keyId } = request;
     const own = { path, options, ...(image && { image }), ...(keyId && { keyId }) };
@@ -82,6 +91,7 @@ export class ShadowRuns {
 
   /** Share of the latest pictures' boxes by alias, for the metrics. */
   shares(): { alias: string; share: number }[] {
+    this.#forgetEnded();
     return [...this.#windows].flatMap(([alias, { latestShare: share }]) =>
       share === null ? [] : [{ alias, share }],
     );
@@ -94,10 +104,24 @@ export class ShadowRuns {
 
   #windowOf(alias: StoredAlias): AgreementWindow {
     const known = this.#windows.get(alias.name);
-    if (known?.isOf(alias) === true) return known;
+    if (known !== undefined && isAlike(known.alias, alias)) return known;
+    this.#forgetEnded();
     const window = new AgreementWindow(alias);
     this.#windows.set(alias.name, window);
     return window;
+  }
+
+  /** Its name stands for the same two models. */
+  #isPresent(alias: AgreedAlias): boolean {
+    const present = this.#parts.find(alias.name);
+    return present !== undefined && isAlike(present, alias);
+  }
+
+  /** Shadows that were promoted, taken away or deleted with their alias. */
+  #forgetEnded(): void {
+    for (const [name, { alias }] of this.#windows) {
+      if (!this.#isPresent(alias)) this.#windows.delete(name);
+    }
   }
 
   #isOverfull(): boolean {

@@ -1,5 +1,6 @@
 /** Two answers of one picture, box by box: what came, what went, and what is another. Plain data, for the page too. */
 import { intersectionOverUnion, pairGreedily } from './box-overlap.js';
+import { classKey } from './class-key.js';
 import type { Detection } from './image.js';
 
 /** Boxes that overlap so much are one. */
@@ -55,9 +56,12 @@ export function countChanges(
   return counts;
 }
 
+export const isOneClass = (one: Pick<Box, 'class'>, other: Pick<Box, 'class'>): boolean =>
+  classKey(one.class) === classKey(other.class);
+
 function isSame(before: Box, after: Box, confidenceChange: number): boolean {
   return (
-    before.class === after.class &&
+    isOneClass(before, after) &&
     Math.abs(before.confidence - after.confidence) <= confidenceChange + ROUNDING &&
     intersectionOverUnion(before.box, after.box) >= SAME_PLACE
   );
@@ -73,7 +77,7 @@ function pairBoxes(first: readonly Box[], second: readonly Box[]): Map<number, n
     second.forEach((other, b) => {
       const overlap = intersectionOverUnion(one.box, other.box);
       if (overlap >= SAME_BOX) {
-        pairs.push({ a, b, overlap, sameClass: one.class === other.class });
+        pairs.push({ a, b, overlap, sameClass: isOneClass(one, other) });
       }
     });
   });

@@ -241,10 +241,10 @@ export class JobService {
     return this.#turns(() => setImmediate());
   }
 
-  /** At most `limit` images with boxes, those with the least certain box first. */
-  async unsureImages({ jobId }: Job, limit: number): Promise<UnsureImage[]> {
+  /** At most `limit` images with boxes, those with the box nearest to its threshold first. */
+  async unsureImages({ jobId, spec }: Job, limit: number): Promise<UnsureImage[]> {
     const { number } = await this.#parts.store.find(jobId, null);
-    return this.#parts.store.unsureImages(number, limit);
+    return this.#parts.store.unsureImages(number, limit, spec.options);
   }
 
   /** Of the images that have an outcome so far. */

@@ -233,9 +233,11 @@ export interface UnsureImage {
   index: number;
   path: string;
   boxes: number;
-  /** Of the least certain box. */
+  /** Of the box that is nearest to its threshold. */
   confidence: number;
   class: string;
+  /** How far it is above it. */
+  margin: number;
 }
 
 /** What images of a job are counted together by. */

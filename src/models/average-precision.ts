@@ -1,4 +1,5 @@
 /** Mean average precision by COCO's rules: how well the boxes of a detector fit labels. */
+import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/image.js';
 import { intersectionOverUnion, type Box } from '../api/box-overlap.js';
 
@@ -23,11 +24,11 @@ export function meanAveragePrecision(
   counts: (box: Box) => boolean = () => true,
 ): number | null {
   const counted = labels.flat().filter(({ box }) => counts(box));
-  const classes = [...new Set(counted.map((label) => label.class))];
+  const classes = [...new Set(counted.map((label) => classKey(label.class)))];
   const figures = classes.flatMap((name) => {
-    const mine = found.map((boxes) => boxes.filter((box) => box.class === name));
+    const mine = found.map((boxes) => boxes.filter((box) => classKey(box.class) === name));
     const wanted = labels.map((boxes) =>
-      boxes.filter((label) => label.class === name).map(({ box }) => box),
+      boxes.filter((label) => classKey(label.class) === name).map(({ box }) => box),
     );
     return overlaps.map((overlap) => averagePrecision(mine, wanted, overlap, counts));
   });

@@ -1,5 +1,5 @@
 /** Where the boxes of two models on the same pictures agree, and where they do not. */
-import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
+import { compareBoxes, isOneClass, type ComparedBox } from '../api/box-changes.js';
 import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/image.js';
 import { BOX_SIZES, sideOf } from './box-sizes.js';
@@ -11,11 +11,15 @@ export interface PictureBoxes {
   second: readonly Detection[];
 }
 
-/** Boxes by what became of them from the first model to the second. */
+/**
+ * Boxes by what became of them from the first model to the second. A box has the class and the size that the first model
+ * gives it, one that only the second has its own.
+ */
 export interface AgreementRow {
   /** A class or a size; null: all. */
   of: string | null;
   first: number;
+  /** By the class and the size that the second model gives them. */
   second: number;
   /** In one place, whatever their class. */
   matched: number;
@@ -62,8 +66,7 @@ export function agreementOf(pictures: readonly PictureBoxes[], floor: number): M
 
 /**
  * Is given one picture after the other, and keeps sums and the pictures that agree least. Boxes above `floor` count; the
- * partner of one may be weaker, so that a box at the very floor is no accident. A box has the class and the size that the
- * first model gives it, one that only the second has its own.
+ * partner of one may be weaker, so that a box at the very floor is no accident.
  */
 export class AgreementSums<P = string> {
   readonly #floor: number;
@@ -83,8 +86,9 @@ export class AgreementSums<P = string> {
     for (const each of boxes) {
       const { before, after } = each;
       if (Math.max(before?.confidence ?? 0, after?.confidence ?? 0) <= this.#floor) continue;
-      const shown = shownOf(each);
-      for (const row of [own, this.#all, this.#rowOf(shown), this.#sizeOf(shown)]) row?.add(each);
+      for (const row of [own, this.#all, ...this.#rowsOf(before ?? after)]) row?.add(each);
+      if (after === null) continue;
+      for (const row of [own, this.#all, ...this.#rowsOf(after)]) if (row) row.second += 1;
     }
     this.#pictures += 1;
     const { share, gained, lost, flipped } = own;
@@ -106,22 +110,22 @@ export class AgreementSums<P = string> {
     };
   }
 
-  #rowOf({ class: name }: Detection): RowSums {
-    const row = this.#byClass.get(name) ?? new RowSums(name);
-    this.#byClass.set(name, row);
-    return row;
-  }
-
-  #sizeOf({ box }: Detection): RowSums | undefined {
-    const side = sideOf(box);
-    return this.#bySize[BOX_SIZES.findIndex(([, least, most]) => side >= least && side < most)];
+  /** Of its class and of its size. */
+  #rowsOf(box: Detection | null): (RowSums | undefined)[] {
+    if (box === null) return [];
+    const key = classKey(box.class);
+    const row = this.#byClass.get(key) ?? new RowSums(box.class);
+    this.#byClass.set(key, row);
+    const side = sideOf(box.box);
+    const size = BOX_SIZES.findIndex(([, least, most]) => side >= least && side < most);
+    return [row, this.#bySize[size]];
   }
 }
 
 class RowSums {
   readonly #of: string | null;
   #first = 0;
-  #second = 0;
+  second = 0;
   #matched = 0;
   #shift = 0;
   flipped = 0;
@@ -134,18 +138,17 @@ class RowSums {
 
   add({ before, after }: Compared): void {
     if (before !== null) this.#first += 1;
-    if (after !== null) this.#second += 1;
     if (before === null) this.gained += 1;
     else if (after === null) this.lost += 1;
     else {
       this.#matched += 1;
       this.#shift += after.confidence - before.confidence;
-      if (classKey(before.class) !== classKey(after.class)) this.flipped += 1;
+      if (!isOneClass(before, after)) this.flipped += 1;
     }
   }
 
   get share(): number {
-    const boxes = this.#first + this.#second;
+    const boxes = this.#first + this.second;
     return boxes === 0 ? 1 : (2 * (this.#matched - this.flipped)) / boxes;
   }
 
@@ -154,7 +157,7 @@ class RowSums {
     return {
       of: this.#of,
       first: this.#first,
-      second: this.#second,
+      second: this.second,
       matched,
       flipped: this.flipped,
       gained: this.gained,
@@ -162,10 +165,4 @@ class RowSums {
       scoreShift: matched === 0 ? null : this.#shift / matched,
     };
   }
-}
-
-function shownOf({ before, after }: Compared): Detection {
-  const box = before ?? after;
-  if (box === null) throw new Error('A compared box is in neither answer.');
-  return box;
 }

@@ -72,6 +72,7 @@ export async function startService(
   const aliases = await ModelAliases.open(store, executor);
   const shadows = new ShadowRuns({
     detector: executor,
+    find: (name) => aliases.find(name),
     logger,
     onPicture: (alias, outcome) => {
       metrics.countShadow(alias, outcome);

@@ -29,12 +29,15 @@ const LATE: ImageResult = {
 let detector: ScriptedDetector;
 let shadows: ShadowRuns;
 let outcomes: ShadowOutcome[];
+let present: StoredAlias | undefined;
 
 beforeEach(() => {
   detector = new ScriptedDetector();
   outcomes = [];
+  present = ALIAS;
   shadows = new ShadowRuns({
     detector,
+    find: () => present,
     logger: silent,
     onPicture: (_alias, outcome) => outcomes.push(outcome),
   });
@@ -119,7 +122,7 @@ test('pictures of another key count and are not named', () => {
   window.add(requestOf('theirs', { keyId: 'they' }), ANSWERED, LATE);
   const { pictures, least, share } = window.report('me');
   expect({ pictures, share }).toEqual({ pictures: 2, share: 0 });
-  expect(least.map(({ picture }) => picture)).toEqual(['mine']);
+  expect(least.map(({ picture }) => picture.path)).toEqual(['mine']);
   expect(window.report(null).least).toEqual([]);
 });
 
@@ -138,4 +141,32 @@ test('a shadow is flagged by the latest 50 pictures, once they have enough boxes
   expect(fresh.isFlagged).toBe(false);
   fresh.add(requestOf('b'), ANSWERED, LATE);
   expect(fresh.isFlagged).toBe(true);
+});
+
+test('pictures of a file that was replaced are not in the report', () => {
+  const window = new AgreementWindow(ALIAS);
+  const of = (modelDigest: string, result: ImageResult) => ({ ...result, modelDigest });
+  const first = of('a', ANSWERED);
+  for (let index = 0; index < 30; index += 1) window.add(requestOf('old'), first, of('b', LATE));
+  expect(window.isFlagged).toBe(true);
+  for (let index = 0; index < 10; index += 1)
+    window.add(requestOf('new'), first, of('c', ANSWERED));
+  expect(window.report(null)).toMatchObject({
+    ...{ pictures: 10, share: 1, latestShare: 1, flagged: false, least: [] },
+  });
+  // A copy in 8 bits is the same model.
+  window.add(requestOf('new'), first, { ...of('d', ANSWERED), quantizedFrom: 'c' });
+  expect(window.report(null).pictures).toBe(11);
+});
+
+test('a shadow that has ended has no figure, and an answer begun before the end is not compared', async () => {
+  for (let index = 0; index < 10; index += 1) offer(`${index}`);
+  await eventual(() => shadows.shares()).toEqual([{ alias: 'depot.pt', share: 1 }]);
+  present = { ...ALIAS, shadow: 'third.pt', version: 2 };
+  expect(shadows.shares()).toEqual([]);
+  offer('late');
+  expect(shadows.agreement(present, null)).toMatchObject({ pictures: 0, latestShare: null });
+  present = undefined;
+  expect(shadows.shares()).toEqual([]);
+  expect(paths()).toHaveLength(10);
 });

@@ -131,3 +131,14 @@ test('what the second has gained against the first, the first has lost against t
     { numRuns: 1_000 },
   );
 });
+
+test('letter case makes no other class', () => {
+  expect(changesOf([box('car', 0), box('bus', 300)], [box('Car', 0), box('Truck', 300)])).toEqual([
+    ['same', 'car@0', 'Car@0'],
+    ['changed', 'bus@300', 'Truck@300'],
+  ]);
+  // Of two boxes in one place the partner is the one of the same class.
+  expect(changesOf([box('car', 0)], [box('Bus', 0), box('Car', 8)])[0]).toEqual([
+    ...['same', 'car@0', 'Car@8'],
+  ]);
+});

@@ -61,6 +61,33 @@ test('canary and share go together, and what the service refuses is said', async
   expect(absent).toMatchObject({ code: 1, err: expect.stringContaining('nowhere') as string });
 });
 
+test('a shadow that cannot be judged, and one that fails, is exit code 1', async () => {
+  await alias('set', 'fresh', 'first', '--shadow', 'first');
+  const fresh = await alias('agreement', 'fresh');
+  expect(fresh.code).toBe(1);
+  expect(fresh.err).toMatch(/^Too early to judge/);
+  expect(fresh.out).toMatch(/^first: first\.pt +-$/m);
+  expect(fresh.out).toContain('On 0 pictures neither has a box; 0 were dropped, 0 have failed.');
+  await alias('set', 'lacking', 'first', '--shadow', 'other');
+  await detect(service.url, {
+    model_name: 'lacking',
+    image_path: 'shapes.png',
+    classes: ['Lorry'],
+  });
+  await eventually(async () => {
+    const { code, err, out } = await alias('agreement', 'lacking');
+    expect({ code, err }).toEqual({
+      ...{ code: 1, err: 'Not to be promoted: other.pt has failed on 1 pictures.\n' },
+    });
+    expect(out).toContain("no class 'Lorry'");
+  });
+  const agreeing = { model_name: 'fresh', image_path: 'shapes.png', classes: ['*'] };
+  await eventually(async () => {
+    await detect(service.url, agreeing);
+    expect(await alias('agreement', 'fresh')).toMatchObject({ code: 0, err: '' });
+  });
+});
+
 test('the agreement of a shadow is shown, and a flagged one is exit code 1', async () => {
   await alias('set', 'depot', 'first', '--shadow', 'other');
   await eventually(async () => {

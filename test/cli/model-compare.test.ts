@@ -55,7 +55,9 @@ test('another model is told by class, and the pictures that agree least are name
   expect(worst!.agreement).toBeLessThanOrEqual(report.least.at(-1)!.agreement);
   const { out } = await run('model', 'compare', ...args);
   expect(out).toMatch(/^MODEL +PRECISION +TIME +BOXES$/m);
-  expect(out).toMatch(/^On \d+ pictures \d+\.\d % of the boxes above 30 % agree\.$/m);
+  expect(out).toMatch(
+    /^On \d+ pictures \d+\.\d % of the boxes above 30 % and of their partners agree\.$/m,
+  );
   expect(out).toContain('Pictures that agree least:');
 });
 

@@ -91,6 +91,7 @@ test('an export without metadata takes its class names and input size from the o
   const checked = await run('model', 'check', file, ...options);
   expect(checked.out).toContain("4: auto, moto's, bus, camión");
   expect(checked.out).toMatch(/boxes +auto 3, /);
+  expect(checked.out).toContain(`  lattice model add ${file} --names ${names} --input 640x640`);
   expect(await run('model', 'add', file, ...options)).toMatchObject({ code: 0 });
   expect(await listed()).toContainEqual(
     expect.objectContaining({ name: 'bare.pt', classes: ['auto', "moto's", 'bus', 'camión'] }),

@@ -35,6 +35,10 @@ describe('mAP50-95', () => {
     );
   });
 
+  it('takes letter case for no other class', () => {
+    expect(meanAveragePrecision([[car(0, 0.9)]], [[label(0, 'Car')]])).toBe(1);
+  });
+
   it('counts a box up to its overlap', () => {
     // 10 of 13.5 wide: IoU 0.74, right at 0.50, 0.55, 0.60, 0.65 and 0.70.
     expect(meanAveragePrecision([[car(0, 0.9, 13.5)]], [[label(0)]])).toBeCloseTo(0.5, 9);

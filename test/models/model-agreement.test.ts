@@ -25,8 +25,9 @@ test('boxes in both, of another class, lost and gained are counted by class and 
     share: 2 / 7,
     all: { of: null, first: 4, second: 3, matched: 2, flipped: 1, lost: 2, gained: 1 },
     byClass: [
-      { of: 'car', first: 3, second: 2, matched: 2, flipped: 1, lost: 1, gained: 0 },
-      { of: 'truck', first: 1, second: 0, lost: 1 },
+      // The second model calls one of them a truck.
+      { of: 'car', first: 3, second: 1, matched: 2, flipped: 1, lost: 1, gained: 0 },
+      { of: 'truck', first: 1, second: 1, matched: 0, lost: 1, gained: 0 },
       { of: 'bus', first: 0, second: 1, gained: 1, scoreShift: null },
     ],
     bySize: [
@@ -37,6 +38,15 @@ test('boxes in both, of another class, lost and gained are counted by class and 
     least: [{ picture: 'a.jpg', lost: 2, gained: 1, flipped: 1 }],
   });
   expect(found.all.scoreShift).toBeCloseTo(-0.1);
+});
+
+test('a class in two spellings has one row', () => {
+  const first = [box('car', 0.9, 0), box('car', 0.8, 100)];
+  const second = [box('Car', 0.9, 0), box('Car', 0.8, 200)];
+  expect(agreementOf([{ picture: 'a.jpg', first, second }], FLOOR)).toMatchObject({
+    all: { matched: 1, flipped: 0 },
+    byClass: [{ of: 'car', first: 2, second: 2, lost: 1, gained: 1 }],
+  });
 });
 
 test('a partner may be weaker than the boxes that count', () => {

@@ -120,9 +120,8 @@ test('a model that is not there, an alias of an alias and a canary that lacks cl
     code: 'validation_failed',
     errors: [{ pointer: '#/canary/model' }],
   });
-  expect((await put('x', { model: 'first', canary: { model: 'same', share: 0 } })).status).toBe(
-    422,
-  );
+  const none = await put('x', { model: 'first', canary: { model: 'same', share: 0 } });
+  expect([none.status, none.body.detail]).toEqual([422, 'canary.share: It must be above 0.']);
   expect((await put('a b', { model: 'first' })).status).toBe(422);
   expect((await send('GET', '/x')).body.code).toBe('alias_not_found');
   expect((await send('GET', '/depot/agreement')).body.code).toBe('no_other_model');
@@ -193,6 +192,15 @@ test('a shadow of the same weights agrees in full; one that differs is flagged w
   const { all, least, shadow } = await agreement('depot');
   expect({ shadow, flipped: all.flipped }).toEqual({ shadow: 'other.pt', flipped: all.matched });
   expect(least[0]).toMatchObject({ image_path: 'shapes.png', share: 0 });
+  // The boxes that were compared, whatever the request asked for.
+  expect(least[0]?.boxes).toHaveLength(
+    (all.first + all.second) / 2 / (await agreement('depot')).images,
+  );
+  for (const { change, before, after } of least[0]?.boxes ?? []) {
+    expect([change, OWN_CLASSES.indexOf(before?.class ?? '')]).toEqual([
+      ...['changed', OTHER_CLASSES.indexOf(after?.class ?? '?')],
+    ]);
+  }
   await eventual(() => service.stdout()).toContain('the boxes of a shadow differ');
   const { text } = await call(service.url, '/metrics');
   expect(text).toMatch(/^lattice_shadow_images_total\{alias="depot.pt",outcome="compared"\} \d+$/m);

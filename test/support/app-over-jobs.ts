@@ -63,7 +63,12 @@ export function composeOver(
     jobsHealth: () => Promise.resolve(null),
     detector,
     aliases,
-    shadows: new ShadowRuns({ detector, logger, onPicture: ignore }),
+    shadows: new ShadowRuns({
+      detector,
+      find: (name) => aliases.find(name),
+      logger,
+      onPicture: ignore,
+    }),
     cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
     workers: () => [],
     modelDigests: () => ({}),

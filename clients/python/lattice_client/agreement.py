@@ -76,7 +76,9 @@ class Agreement:
     by_size: Mapping[str, AgreementCounts]
     #: The images that agree least: `image_path`, `share`, `gained`, `lost` and `flipped`; of jobs also their places.
     least: tuple[Mapping[str, Any], ...]
-    #: The latest images of a shadow agree by less than they should; None for jobs.
+    #: Of the boxes of the latest images of a shadow, as `share`; None while they are too few to judge, and for jobs.
+    latest_share: float | None
+    #: That is less than it should be; None for jobs.
     flagged: bool | None
     raw: Json = _RAW
 
@@ -90,6 +92,7 @@ class Agreement:
             by_class={row["of"]: AgreementCounts.read(row) for row in raw["by_class"]},
             by_size={row["of"]: AgreementCounts.read(row) for row in raw["by_size"]},
             least=tuple(raw["least"]),
+            latest_share=raw.get("latest_share"),
             flagged=raw.get("flagged"),
             raw=raw,
         )

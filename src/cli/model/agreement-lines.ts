@@ -38,3 +38,14 @@ function cellsOf(name: string, row: AgreementRow): string[] {
 }
 
 export const sharePercent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+/** Without a full stop. `kind`: which boxes count, behind the word. */
+export function shareText(
+  pictures: number,
+  share: number,
+  { first, second }: Pick<AgreementRow, 'first' | 'second'>,
+  kind = '',
+): string {
+  if (first + second === 0) return `On ${pictures} pictures neither has a box`;
+  return `On ${pictures} pictures ${sharePercent(share)} of the boxes${kind} agree`;
+}

@@ -37,7 +37,7 @@ export function registerAlias(parent: Command, terminal: Terminal): void {
   named(
     alias,
     'agreement',
-    'how well the shadow agrees; exit code 1 while it is flagged',
+    'how well the shadow agrees; exit code 1 while it is flagged, has failed or cannot be judged',
     async (name, flags) => {
       const { showAgreement } = await import('./aliasing.js');
       await showAgreement(name, flags, terminal);

@@ -4,7 +4,7 @@ import { openClient, type AccessFlags } from '../job/open-client.js';
 import { timeText } from '../job/showing.js';
 import { renderTable } from '../output-text.js';
 import { UsageError, type Terminal } from '../terminal.js';
-import { agreementLines, sharePercent } from './agreement-lines.js';
+import { agreementLines, sharePercent, shareText } from './agreement-lines.js';
 
 export interface SetFlags extends AccessFlags {
   canary?: string;
@@ -62,7 +62,7 @@ export async function removeAlias(
   if (flags.json !== true) terminal.err(`The alias ${name} is deleted; its models stay.`);
 }
 
-/** Exit code 1 where the shadow is flagged, for scripts that promote it otherwise. */
+/** Exit code 1 where anything speaks against the shadow or too little is known of it, for scripts that promote it otherwise. */
 export async function showAgreement(
   name: string,
   flags: AccessFlags,
@@ -71,10 +71,17 @@ export async function showAgreement(
   const agreement = await openClient(flags).aliases.agreement(name);
   if (flags.json === true) terminal.out(JSON.stringify(agreement));
   else for (const line of linesOf(agreement)) terminal.out(line);
-  if (agreement.flagged) {
-    terminal.err('Flagged: fewer than 90 % of the boxes of the latest 50 pictures agree.');
-    terminal.setExitCode(1);
-  }
+  const objection = objectionTo(agreement);
+  if (objection === null) return;
+  terminal.err(objection);
+  terminal.setExitCode(1);
+}
+
+function objectionTo({ flagged, failed, shadow, latest_share: share }: Agreement): string | null {
+  if (flagged) return 'Flagged: fewer than 90 % of the boxes of the latest 50 pictures agree.';
+  if (failed > 0) return `Not to be promoted: ${shadow} has failed on ${failed} pictures.`;
+  if (share === null) return 'Too early to judge: the latest pictures have fewer than 20 boxes.';
+  return null;
 }
 
 const HEADER = ['ALIAS', 'MODEL', 'CANARY', 'SHADOW', 'VERSION', 'SINCE'];
@@ -93,7 +100,9 @@ function printRows(aliases: readonly Alias[], terminal: Terminal): void {
 }
 
 function linesOf(agreement: Agreement): string[] {
-  const { model, shadow, images, dropped, failed, share, least, last_error: error } = agreement;
+  const { model, shadow, images, dropped, failed, share, all, least } = agreement;
+  const { last_error: error } = agreement;
+  const timeOf = (ms: number) => (images === 0 ? '-' : `${ms.toFixed(1)} ms`);
   const rowOf = ({ score_shift: scoreShift, ...row }: Agreement['all'] & { of?: string }) => ({
     of: null,
     ...row,
@@ -102,15 +111,15 @@ function linesOf(agreement: Agreement): string[] {
   return [
     ...renderTable([
       ['MODEL', 'TIME'],
-      [`first: ${model}`, `${agreement.model_ms.toFixed(1)} ms`],
-      [`second: ${shadow}`, `${agreement.shadow_ms.toFixed(1)} ms`],
+      [`first: ${model}`, timeOf(agreement.model_ms)],
+      [`second: ${shadow}`, timeOf(agreement.shadow_ms)],
     ]),
     '',
-    `On ${images} pictures ${sharePercent(share)} of the boxes agree; ${dropped} were dropped, ${failed} have failed.`,
+    `${shareText(images, share, all)}; ${dropped} were dropped, ${failed} have failed.`,
     ...(error === null ? [] : [`The last failure: ${error}`]),
     '',
     ...agreementLines({
-      all: rowOf(agreement.all),
+      all: rowOf(all),
       byClass: agreement.by_class.map(rowOf),
       bySize: agreement.by_size.map(rowOf),
       least: least.map(({ image_path: picture, ...each }) => ({ ...each, picture })),

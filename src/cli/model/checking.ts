@@ -42,7 +42,7 @@ export async function checkModel(
   }
   for (const line of report(path, examined)) terminal.out(line);
   const next = isFile(model)
-    ? addCall(model)
+    ? addCall(model, flags)
     : nextCalls(basename(withSuffix(model), '.pt'), examined, config);
   for (const line of next) terminal.out(line);
 }
@@ -177,9 +177,14 @@ function hidesMost(names: readonly string[]): boolean {
   return shown !== null && 2 * shown.length < names.length;
 }
 
-/** As the first file of a check that has not been installed. */
-function addCall(path: string): string[] {
-  return ['', 'Next:', `  lattice model add ${quoted(path)}`];
+/** Of a file that has not been installed, described as it was for its check. */
+function addCall(path: string, { names, input, threshold }: ModelDescription): string[] {
+  const described = [
+    names === undefined ? '' : ` --names ${quoted(names)}`,
+    input === undefined ? '' : ` --input ${[...input].reverse().join('x')}`,
+    threshold === undefined ? '' : ` --threshold ${threshold}`,
+  ];
+  return ['', 'Next:', `  lattice model add ${quoted(path)}${described.join('')}`];
 }
 
 function quoted(text: string): string {

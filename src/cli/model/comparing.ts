@@ -13,7 +13,7 @@ import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
-import { agreementLines, sharePercent } from './agreement-lines.js';
+import { agreementLines, shareText } from './agreement-lines.js';
 import { modelPath } from './checking.js';
 import { labelledPictures, ownPictures } from './pictures.js';
 
@@ -84,7 +84,7 @@ function report(
       ]),
     ]),
     '',
-    `On ${agreement.pictures} pictures ${sharePercent(agreement.share)} of the boxes above 30 % agree.`,
+    `${shareText(agreement.pictures, agreement.share, agreement.all, ' above 30 % and of their partners')}.`,
     '',
     ...agreementLines(agreement),
   ];

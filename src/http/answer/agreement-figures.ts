@@ -7,8 +7,10 @@ const count = (description: string) => z.int().openapi({ description });
 const agreementRow = snakeCase(
   z.object({
     first: count('Boxes of the first model'),
-    second: count('Boxes of the second model'),
-    matched: count('Boxes that both have in one place, whatever their class'),
+    second: count('Boxes of the second model, by its own classes and sizes'),
+    matched: count(
+      'Boxes that both have in one place, whatever their class; they and what follows are counted by the class and the size of the first model',
+    ),
     flipped: count('Of the matched boxes, those of another class'),
     gained: count('Boxes that only the second model has'),
     lost: count('Boxes that only the first model has'),

@@ -88,9 +88,9 @@ export function shorten(text: string): string {
 function ruleText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'too_big':
-      return `It must ${bound('at most', issue.maximum, issue.origin)}.`;
+      return `It must ${bound(issue.inclusive === false ? 'below' : 'at most', issue.maximum, issue.origin)}.`;
     case 'too_small':
-      return `It must ${bound('at least', issue.minimum, issue.origin)}.`;
+      return `It must ${bound(issue.inclusive === false ? 'above' : 'at least', issue.minimum, issue.origin)}.`;
     case 'invalid_type':
       return `It must be ${TYPES[issue.expected] ?? issue.expected}.`;
     case 'invalid_value':

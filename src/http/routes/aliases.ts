@@ -6,7 +6,9 @@ import {
   aliasNotFound,
   type StoredAlias,
 } from '../../api/model-alias.js';
+import { CHANGES } from '../../api/box-changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
+import { detectionSchema, imageSizeSchema } from '../../api/image.js';
 import type { ShadowAgreement } from '../../aliases/agreement-window.js';
 import {
   agreementFigures,
@@ -56,20 +58,34 @@ const aliasSchema = z
 const aliasListSchema = z.object({ aliases: z.array(aliasSchema) }).openapi('AliasList');
 
 const count = (description: string) => z.int().openapi({ description });
+const comparedBoxSchema = z
+  .object({
+    change: z.enum(CHANGES),
+    before: detectionSchema.optional().openapi({ description: 'Of the model; absent if gained' }),
+    after: detectionSchema.optional().openapi({ description: 'Of the shadow; absent if lost' }),
+  })
+  .openapi('ComparedBox');
 const agreementSchema = z
   .object({
     alias: z.string(),
     version: z.int(),
     model: z.string(),
     shadow: z.string(),
-    images: count('The latest pictures that both have looked at, at most 1,000, since the start'),
-    flagged: z.boolean().openapi({
+    images: count(
+      'The latest pictures that both have looked at with their present files, at most 1,000, since the start',
+    ),
+    latest_share: z.number().nullable().openapi({
       description:
-        'Fewer than 90 % of the boxes of the latest 50 pictures agree; false while these have fewer than 20 boxes',
+        'Of the boxes of the latest 50 pictures, as `share`; null while these have fewer than 20 boxes, which are too few to judge',
     }),
+    flagged: z.boolean().openapi({ description: '`latest_share` is below 0.9' }),
     ...agreementFigures,
     least: z
-      .array(leastAgreeingSchema)
+      .array(
+        leastAgreeingSchema
+          .extend({ image: imageSizeSchema, boxes: z.array(comparedBoxSchema) })
+          .openapi('LeastAgreeingPicture'),
+      )
       .openapi({ description: 'Your pictures that agree least, at most ten' }),
     model_ms: z.number().openapi({ description: 'Mean time of the network' }),
     shadow_ms: z.number(),
@@ -202,7 +218,7 @@ export function aliasRoutes(
       summary: 'How well the shadow agrees',
       description:
         'The boxes of the model and of its shadow on the same pictures. The service keeps the latest ones in memory: a new ' +
-        'model, a new shadow and a restart begin it anew.',
+        'model, a new shadow, a new file of either and a restart begin it anew.',
       ...ofAlias,
       answers: { 200: json('The agreement', agreementSchema) },
       errors: [...missing, 'no_other_model'],
@@ -223,8 +239,8 @@ export function aliasRoutes(
       operationId: 'deleteAlias',
       summary: 'Delete an alias',
       description:
-        'A model file of that name can be named again. Jobs that have begun stay on their model; later ones that name the ' +
-        'alias fail with `unknown_model`.',
+        'A model file of that name can be named again. Jobs that have begun stay on their model; those that wait or come later and ' +
+        'name the alias fail with `unknown_model`.',
       ...ofAlias,
       answers: { 204: { description: 'It is deleted' } },
       errors: [...missing, 'storage_unavailable'],
@@ -252,7 +268,7 @@ function aliasOf({ storedAt, ...alias }: StoredAlias): AliasBody {
 function viewAgreement(
   { name, version, model }: StoredAlias,
   shadow: string,
-  { pictures, flagged, least, ...rest }: ShadowAgreement,
+  { pictures, latestShare, flagged, least, ...rest }: ShadowAgreement,
   hide: HideFolders,
 ): AgreementBody {
   return {
@@ -261,9 +277,19 @@ function viewAgreement(
     model,
     shadow,
     images: pictures,
+    latest_share: latestShare,
     flagged,
     ...viewAgreementFigures(rest),
-    least: least.map(({ picture, ...each }) => ({ ...each, image_path: hide(picture) })),
+    least: least.map(({ picture: { path, size, boxes }, ...each }) => ({
+      ...each,
+      image_path: hide(path),
+      image: size,
+      boxes: boxes.map(({ change, before, after }) => ({
+        change,
+        ...(before && { before }),
+        ...(after && { after }),
+      })),
+    })),
     model_ms: rest.modelMs,
     shadow_ms: rest.shadowMs,
     dropped: rest.dropped,

@@ -3,7 +3,9 @@
  * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
  * row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
  */
+import { classKey } from '../../api/class-key.js';
 import { versionOf, type NamedVersion } from '../../api/model.js';
+import type { DetectOptions } from '../../api/options.js';
 import { RegionSums } from '../../api/class-counts.js';
 import {
   CONFIDENCE_STEPS,
@@ -27,6 +29,8 @@ import type { Statements } from './statements.js';
 const CLASS_MARK = '\n';
 
 const LAST_STEP = CONFIDENCE_STEPS - 1;
+
+type Thresholds = Pick<DetectOptions, 'confidence' | 'classThresholds'>;
 
 /** The boxes of several images are added up first: most fall into few classes and steps. */
 export class ImageFacts {
@@ -219,18 +223,37 @@ export class ImageReads {
     return { images: pageOf(rows), matching };
   }
 
-  /** At most `limit`, those with the least certain box first. Reads narrow rows. */
-  unsureImages(jobNumber: number, limit: number): UnsureImage[] {
+  /** At most `limit`, those with the box nearest to its threshold first. Reads narrow rows. */
+  unsureImages(jobNumber: number, limit: number, thresholds: Thresholds): UnsureImage[] {
     return this.#statements.all(
-      `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, boxes, weakest AS confidence,
-         (SELECT key FROM json_each(weakest_by_class) ORDER BY value, key LIMIT 1) AS class
-       FROM (SELECT task, boxes, weakest, weakest_by_class FROM image_facts
-             WHERE task >= ? AND task < ? AND weakest IS NOT NULL ORDER BY weakest, task LIMIT ?) AS found
+      `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, boxes, class, confidence, margin
+       FROM (SELECT task, boxes, weakest.key AS class, weakest.value AS confidence,
+               min(weakest.value - coalesce(own.value, ?)) AS margin
+             FROM image_facts CROSS JOIN json_each(weakest_by_class) AS weakest
+             LEFT JOIN json_each(?) AS own ON own.key = weakest.key
+             WHERE task >= ? AND task < ? GROUP BY task ORDER BY margin, task LIMIT ?) AS found
        CROSS JOIN job_images ON job_images.task = found.task`,
+      thresholds.confidence,
+      JSON.stringify(this.#ownThresholds(jobNumber, thresholds)),
       taskId(jobNumber, 0),
       taskId(jobNumber + 1, 0),
       limit,
     ) as UnsureImage[];
+  }
+
+  /** By the class as boxes name it. */
+  #ownThresholds(jobNumber: number, { classThresholds }: Thresholds): Record<string, number> {
+    const byKey = new Map(Object.entries(classThresholds).map(([name, own]) => [classKey(name), own])); // prettier-ignore
+    if (byKey.size === 0) return {};
+    const found = this.#statements.all(
+      'SELECT DISTINCT class FROM job_boxes WHERE job = ?',
+      jobNumber,
+    ) as { class: string }[];
+    const own = found.flatMap(({ class: name }) => {
+      const threshold = byKey.get(classKey(name));
+      return threshold === undefined ? [] : [[name, threshold] as const];
+    });
+    return Object.fromEntries(own);
   }
 
   /** Counts over the whole job. */

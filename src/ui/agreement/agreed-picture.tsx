@@ -1,35 +1,37 @@
 /** A picture on which two models do not agree, with the boxes of both. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { compareBoxes } from '../../api/box-changes.js';
-import type { ImageFields } from '../../client/records.js';
+import { useEffect } from 'preact/hooks';
+import type { ComparedBox } from '../../api/box-changes.js';
 import { Foreign } from '../parts/foreign.js';
 import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { ComparedPicture } from '../picture/compared-picture.js';
-import type { ShownBox } from '../picture/shown-boxes.js';
+import type { ImageSize, ShownBox } from '../picture/shown-boxes.js';
 import { show } from '../session/session.js';
 import { fileName, visible } from '../text/format.js';
 
-type Answer = Pick<ImageFields, 'image' | 'detections'>;
+interface Compared {
+  size: ImageSize;
+  boxes: readonly ComparedBox<ShownBox>[];
+}
 
-/** The answers of the first and of the second model. */
-export type ReadAnswers<L> = (picture: L) => Promise<readonly [Answer, Answer]>;
+/** The boxes of both models. */
+export type ReadCompared<L> = (picture: L) => Promise<Compared>;
 
 interface AgreedPictureProps<L> {
   picture: L;
   names: readonly [string, string];
-  read: ReadAnswers<L>;
+  read: ReadCompared<L>;
   onClose: () => void;
 }
 
 export function AgreedPicture<L extends { image_path: string }>(props: AgreedPictureProps<L>) {
   const { picture, names, read, onClose } = props;
   const [first, second] = names;
-  const answers = useSignal<readonly [Answer, Answer] | null>(null);
+  const compared = useSignal<Compared | null>(null);
   const fault = useSignal<unknown>(null);
-  useEffect(() => void show(read(picture), answers, fault), [picture]);
+  useEffect(() => void show(read(picture), compared, fault), [picture]);
   return (
     <Modal title={visible(fileName(picture.image_path))} wide onClose={onClose}>
       <div class="picker-scroll agreed-picture">
@@ -38,20 +40,17 @@ export function AgreedPicture<L extends { image_path: string }>(props: AgreedPic
           gained: of <Foreign text={second} /> only; changed: another class, confidence or place
         </p>
         {fault.value !== null && <Problem error={fault.value} />}
-        {fault.value === null && answers.value === null && (
+        {fault.value === null && compared.value === null && (
           <Skeleton label="Reading the boxes of both models" lines={5} />
         )}
-        {answers.value !== null && <Drawn path={picture.image_path} answers={answers.value} />}
+        {compared.value !== null && (
+          <ComparedPicture
+            path={picture.image_path}
+            size={compared.value.size}
+            compared={compared.value.boxes}
+          />
+        )}
       </div>
     </Modal>
   );
 }
-
-function Drawn({ path, answers }: { path: string; answers: readonly [Answer, Answer] }) {
-  const [first, second] = answers;
-  const compared = useMemo(() => compareBoxes(numbered(first), numbered(second)), [first, second]);
-  return <ComparedPicture path={path} size={first.image} compared={compared} />;
-}
-
-const numbered = ({ detections }: Answer): ShownBox[] =>
-  detections.map((detection, id) => ({ ...detection, id }));

@@ -5,10 +5,10 @@ import { Facts, type Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { exactPercent, fileName, grouped, milliseconds } from '../text/format.js';
-import { AgreedPicture, type ReadAnswers } from './agreed-picture.js';
+import { AgreedPicture, type ReadCompared } from './agreed-picture.js';
 
 type Row = Agreement['all'];
-type Least = Agreement['least'][number];
+type Least = Omit<Agreement['least'][number], 'image' | 'boxes'>;
 
 export interface Report<L extends Least> extends Pick<
   Agreement,
@@ -25,7 +25,7 @@ interface ReportProps<L extends Least> {
   times: readonly [number | null, number | null];
   /** Images that were compared, and those that were not. */
   images: readonly Fact[];
-  read: ReadAnswers<L>;
+  read: ReadCompared<L>;
 }
 
 export function AgreementReport<L extends Least>({
@@ -39,7 +39,7 @@ export function AgreementReport<L extends Least>({
   const facts: Fact[] = [
     [
       'Boxes that agree',
-      exactPercent(share),
+      all.first + all.second === 0 ? 'no box' : exactPercent(share),
       'Of the boxes of both models: in one place, of one class',
     ],
     ['Score shift', shiftText(all), 'Of the second model against the first, on boxes of both'],
@@ -142,8 +142,8 @@ function Rows({ names: [first, second], all, rows }: RowsProps) {
 const HEADS: readonly (readonly [name: string, title: string])[] = [
   ['Boxes', 'A class, or a range of sizes'],
   ['First', 'Boxes of the first model'],
-  ['Second', 'Boxes of the second model'],
-  ['Matched', 'In one place, whatever their class'],
+  ['Second', 'Boxes of the second model, by its own classes and sizes'],
+  ['Matched', 'Of the first model: in one place with one of the second, whatever their class'],
   ['Flipped', 'Of the matched boxes: of another class'],
   ['Lost', 'Of the first model only'],
   ['Gained', 'Of the second model only'],

@@ -1,17 +1,14 @@
 /** How well the shadow of an alias agrees with its model, so far. */
 import type { Agreement } from '../../client/records.js';
 import { AgreementReport } from '../agreement/agreement-report.js';
-import type { ReadAnswers } from '../agreement/agreed-picture.js';
 import { useAsked } from '../live/use-asked.js';
 import type { Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { numberedChanges } from '../picture/compared-boxes.js';
 import { service } from '../session/session.js';
 import { grouped, plural } from '../text/format.js';
-
-/** Of the service: with fewer boxes it flags nothing. */
-const LEAST_BOXES = 20;
 
 export function AliasAgreement({ name }: { name: string }) {
   const { answer, fault } = useAsked(() => service.aliases.agreement(name));
@@ -30,23 +27,17 @@ export function AliasAgreement({ name }: { name: string }) {
         names={[model, shadow]}
         times={agreement.images === 0 ? [null, null] : [agreement.model_ms, agreement.shadow_ms]}
         images={imagesOf(agreement)}
-        read={bothAnswers(model, shadow)}
+        read={comparedOf}
       />
     </>
   );
 }
 
-/** The service keeps the counts and no boxes: both look at the picture again. */
-const bothAnswers =
-  (model: string, shadow: string): ReadAnswers<{ image_path: string }> =>
-  ({ image_path }) => {
-    const answerOf = (name: string) =>
-      service.detect({ image_path, model_name: name, classes: ['*'] });
-    return Promise.all([answerOf(model), answerOf(shadow)]);
-  };
+const comparedOf = ({ image, boxes }: Agreement['least'][number]) =>
+  Promise.resolve({ size: image, boxes: numberedChanges(boxes) });
 
 function Verdict({ agreement }: { agreement: Agreement }) {
-  const { images, flagged, all, failed, shadow, last_error: error } = agreement;
+  const { images, flagged, failed, shadow, latest_share: share, last_error: error } = agreement;
   return (
     <>
       <p class={flagged ? 'note' : 'fine'} role="status">
@@ -54,9 +45,9 @@ function Verdict({ agreement }: { agreement: Agreement }) {
           ? 'Flagged: fewer than 90 % of the boxes of the latest 50 pictures agree.'
           : images === 0
             ? 'No picture is compared yet: the shadow looks at those that the model has answered once the service is idle.'
-            : all.first + all.second < LEAST_BOXES
-              ? `Too few boxes to judge: a shadow is flagged from ${LEAST_BOXES} boxes on.`
-              : 'Not flagged: the boxes of the latest 50 pictures agree by 90 % or more, or are too few to judge.'}
+            : share === null
+              ? 'Too early to judge: the latest 50 pictures have fewer than 20 boxes.'
+              : 'Not flagged: the boxes of the latest 50 pictures agree by 90 % or more.'}
       </p>
       {failed > 0 && (
         <p class="fault">

@@ -6,9 +6,9 @@ import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
 import { service } from '../session/session.js';
 import { visible } from '../text/format.js';
-import { aliasModels, aliasPut } from './alias-request.js';
+import { aliasModels, aliasPut, percentOf } from './alias-request.js';
 
-const FIRST_SHARE = 10;
+const FIRST_SHARE = 0.1;
 
 interface AliasDialogProps {
   /** The one that is changed; absent: a new one. */
@@ -68,7 +68,7 @@ export function AliasDialog({ alias, aliases, onClose, onStored }: AliasDialogPr
               step="any"
               required
               disabled={canary.value === ''}
-              defaultValue={(alias?.canary?.share ?? FIRST_SHARE / 100) * 100}
+              defaultValue={percentOf(alias?.canary?.share ?? FIRST_SHARE)}
             />
           </label>
         </div>

@@ -26,6 +26,9 @@ export function aliasPut(textOf: (name: string) => string): AliasPut {
   };
 }
 
+/** Of a share, without the rounding of the product: 7 for 0.07. */
+export const percentOf = (share: number): number => Number((share * 100).toPrecision(12));
+
 /** `first.pt answers; same.pt answers 10 % of the requests in its place; other.pt is its shadow`. */
 export function aliasText({ model, canary, shadow }: AliasContent): string {
   return [

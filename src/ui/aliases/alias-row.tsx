@@ -119,8 +119,8 @@ function Actions({
           <b>
             <Foreign text={name} />
           </b>{' '}
-          are refused from then on, unless a model has that name. Jobs that have begun stay on their
-          model, and the models stay as they are.
+          are refused from then on, unless a model has that name, and jobs of that name that wait
+          fail. Jobs that have begun stay on their model, and the models stay as they are.
         </p>
       </ConfirmButton>
     </div>

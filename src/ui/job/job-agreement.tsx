@@ -1,12 +1,14 @@
 /** How well another job over the same images agrees with this one, model against model. */
+import { compareBoxes } from '../../api/box-changes.js';
 import type { ImageFields, JobAgreement, JobStatus } from '../../client/records.js';
 import { AgreementReport } from '../agreement/agreement-report.js';
 import { useAsked } from '../live/use-asked.js';
 import type { Fact } from '../parts/facts.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
+import type { ShownBox } from '../picture/shown-boxes.js';
 import { service } from '../session/session.js';
-import { grouped, percent } from '../text/format.js';
+import { exactPercent, grouped, plural } from '../text/format.js';
 
 export function JobAgreementOf({ job, other }: { job: JobStatus; other: string }) {
   const { answer, fault } = useAsked(
@@ -30,19 +32,26 @@ export function JobAgreementOf({ job, other }: { job: JobStatus; other: string }
         times={[report.first_ms, report.second_ms]}
         images={factsOf(report)}
         read={async ({ index, with_index: there }) =>
-          Promise.all([imageOf(job.job_id, index), imageOf(other, there)])
+          compared(await Promise.all([imageOf(job.job_id, index), imageOf(other, there)]))
         }
       />
     </>
   );
 }
 
-function verdictOf({ share, complete, image_counts: { compared, unread } }: JobAgreement): string {
+function verdictOf({
+  share,
+  all,
+  complete,
+  image_counts: { compared, unread },
+}: JobAgreement): string {
   if (compared === 0) {
     return complete ? 'The jobs have no image in common.' : 'No image is compared yet.';
   }
   const sofar = complete ? '' : unread > 0 ? ', as far as the time allowed' : ' so far';
-  return `${percent(share)} of the boxes agree on ${grouped(compared)} images${sofar}.`;
+  const on = `on ${plural(compared, 'image')}${sofar}.`;
+  if (all.first + all.second === 0) return `Neither has a box ${on}`;
+  return `${exactPercent(share)} of the boxes agree ${on}`;
 }
 
 const modelsText = ({ models, job_id: jobId }: Pick<JobAgreement, 'models' | 'job_id'>): string =>
@@ -65,6 +74,14 @@ function factsOf({ image_counts: counts }: JobAgreement): Fact[] {
       .map(([name, count, title]): Fact => [name, grouped(count), title]),
   ];
 }
+
+const compared = ([first, second]: readonly [ImageFields, ImageFields]) => ({
+  size: first.image,
+  boxes: compareBoxes(numbered(first), numbered(second)),
+});
+
+const numbered = ({ detections }: ImageFields): ShownBox[] =>
+  detections.map((detection, id) => ({ ...detection, id }));
 
 async function imageOf(jobId: string, index: number): Promise<ImageFields> {
   const { images } = await service.images(jobId, { offset: index, limit: 1 });

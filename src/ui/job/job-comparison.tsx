@@ -1,7 +1,6 @@
 /** A job against another one over the same images: the images with the most changes, with their boxes. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { ComparedBox } from '../../api/box-changes.js';
 import type { JobChanges, JobStatus } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { address, setQuery } from '../address/location.js';
@@ -10,9 +9,8 @@ import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { ChangeCounts } from '../picture/compared-boxes.js';
+import { ChangeCounts, numberedChanges } from '../picture/compared-boxes.js';
 import { ComparedPicture } from '../picture/compared-picture.js';
-import type { ShownBox } from '../picture/shown-boxes.js';
 import { service, show } from '../session/session.js';
 import { ago, plural, visible } from '../text/format.js';
 import { JobAgreementOf } from './job-agreement.js';
@@ -231,7 +229,7 @@ function Figures({ changes }: { changes: JobChanges }) {
 
 function Changed({ image, jobId }: { image: ChangedImage; jobId: string }) {
   const { index, image_path: path, image: size } = image;
-  const compared = useMemo(() => comparedOf(image), [image]);
+  const compared = useMemo(() => numberedChanges(image.boxes), [image]);
   return (
     <>
       <p class="row">
@@ -242,13 +240,4 @@ function Changed({ image, jobId }: { image: ChangedImage; jobId: string }) {
       <ComparedPicture path={path} size={size} compared={compared} counts={image} />
     </>
   );
-}
-
-/** Each box has a number of its own in the picture. */
-function comparedOf({ boxes }: ChangedImage): ComparedBox<ShownBox>[] {
-  return boxes.map(({ change, before, after }, id) => ({
-    change,
-    before: before === undefined ? null : { ...before, id },
-    after: after === undefined ? null : { ...after, id },
-  }));
 }

@@ -1,7 +1,7 @@
 /** Boxes of two answers as they are drawn and counted. */
 import { CHANGES, type Change, type ComparedBox } from '../../api/box-changes.js';
 import { grouped } from '../text/format.js';
-import type { ShownBox } from './shown-boxes.js';
+import type { Detection, ShownBox } from './shown-boxes.js';
 
 /** Numbers of boxes that the first answer does not have; it has at most 300. */
 const GAINED_FROM = 1_000;
@@ -12,6 +12,21 @@ const TEXTS: Record<Change, string> = {
   changed: 'changed',
   same: 'the same',
 };
+
+interface AnsweredBox {
+  change: Change;
+  before?: Detection | undefined;
+  after?: Detection | undefined;
+}
+
+/** Each box as an answer has it, with a number of its own in the picture. */
+export function numberedChanges(boxes: readonly AnsweredBox[]): ComparedBox<ShownBox>[] {
+  return boxes.map(({ change, before, after }, id) => ({
+    change,
+    before: before === undefined ? null : { ...before, id },
+    after: after === undefined ? null : { ...after, id },
+  }));
+}
 
 /** A box of the first answer keeps its number. */
 export function drawnChanges(compared: readonly ComparedBox<ShownBox>[]): ShownBox[] {

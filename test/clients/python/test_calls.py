@@ -122,17 +122,18 @@ class Calls(ClientCase):
             **{"share": 0.4, "all": row, "by_class": [{**row, "of": "car"}], "by_size": []},
             "least": [{"image_path": "a.jpg", "share": 0}],
         }
-        sent, service = self.recorded({**figures, "images": 7, "flagged": True})
+        sent, service = self.recorded({**figures, "images": 7, "flagged": True, "latest_share": 0.5})
         for client in self.clients(service):
             found = client.alias_agreement("depot")
             self.assertEqual((found.images, found.share, found.flagged), (7, 0.4, True))
+            self.assertEqual(found.latest_share, 0.5)
             self.assertEqual((found.all.lost, found.by_class["car"].score_shift), (1, -0.1))
             self.assertEqual(found.least[0]["image_path"], "a.jpg")
             self.assertEqual(sent.pop().url.path, "/v1/models/aliases/depot/agreement")
         sent, service = self.recorded({**figures, "image_counts": {"compared": 5}})
         for client in self.clients(service):
             found = client.agreement("job_1", "job_2")
-            self.assertEqual((found.images, found.flagged), (5, None))
+            self.assertEqual((found.images, found.flagged, found.latest_share), (5, None, None))
             self.assertEqual(sent.pop().url.raw_path, b"/v1/jobs/job_1/agreement?with=job_2")
 
     def test_views_are_stored_listed_and_deleted(self) -> None:

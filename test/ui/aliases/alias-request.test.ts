@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Alias, Model } from '../../../src/client/records.js';
-import { aliasModels, aliasPut, aliasText } from '../../../src/ui/aliases/alias-request.js';
+import {
+  aliasModels,
+  aliasPut,
+  aliasText,
+  percentOf,
+} from '../../../src/ui/aliases/alias-request.js';
 
 const model = (name: string, more: Partial<Model> = {}): Model =>
   ({ name, state: 'available', alias_of: null, ...more }) as Model;
@@ -35,6 +40,10 @@ test('fields that are empty are no canary and no shadow; the share is in percent
   expect(aliasPut(form({ model: 'a.pt', canary: 'b.pt', share: '12.5', shadow: 'c.pt' }))).toEqual({
     ...{ model: 'a.pt', canary: { model: 'b.pt', share: 0.125 }, shadow: 'c.pt' },
   });
+});
+
+test('a share is shown as it was given', () => {
+  expect([0.07, 0.29, 0.125, 1, 0.0001].map(percentOf)).toEqual([7, 29, 12.5, 100, 0.01]);
 });
 
 test('what an alias does is one sentence', () => {

@@ -1,6 +1,6 @@
 /** `GET /v1/samples`: the pictures of a finished job that are most worth a label. */
 import { z } from '@hono/zod-openapi';
-import type { Job, UnsureImage } from '../../../jobs/job.js';
+import type { UnsureImage } from '../../../jobs/job.js';
 import { replyJson } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
@@ -30,9 +30,11 @@ const sampleSchema = z
     detections: z.int().openapi({ description: 'Boxes of the picture' }),
     class: z.string().openapi({ description: 'Of its least certain box' }),
     confidence: z.number().openapi({ description: 'Of its least certain box' }),
-    margin: z.number().openapi({ description: 'How far that is above the threshold of the job' }),
+    margin: z.number().openapi({
+      description: 'How far that is above the threshold of its class, else of the job',
+    }),
     reason: z.string().openapi({
-      example: 'A box of the class car has confidence 0.512, 0.012 above the threshold.',
+      example: 'A box of the class car has confidence 0.512, 0.012 above its threshold.',
     }),
   })
   .openapi('Sample');
@@ -55,7 +57,7 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
       operationId: 'listSamples',
       summary: 'Pictures of a job that are most worth a label',
       description:
-        'Pictures with the least certain boxes first: those whose confidence is nearest to the threshold of the job. ' +
+        'Pictures with the least certain boxes first: those whose confidence is nearest to their threshold. ' +
         'Labels of such pictures teach a model more than those of pictures that it is sure of. Pictures without a box are ' +
         'left out: a job with a lower threshold shows more.',
       tags: ['Jobs'],
@@ -72,16 +74,16 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
       const body: SamplesBody = {
         job_id: job.jobId,
         confidence_threshold: job.spec.options.confidence,
-        samples: images.map((image) => viewSample(job, image)),
+        samples: images.map(viewSample),
       };
       return replyJson(c, 200, body);
     },
   );
 }
 
-function viewSample(job: Job, image: UnsureImage): SamplesBody['samples'][number] {
+function viewSample(image: UnsureImage): SamplesBody['samples'][number] {
   const { index, path, boxes, confidence, class: name } = image;
-  const margin = Number((confidence - job.spec.options.confidence).toFixed(DIGITS));
+  const margin = Number(image.margin.toFixed(DIGITS));
   return {
     index,
     image_path: path,
@@ -89,6 +91,6 @@ function viewSample(job: Job, image: UnsureImage): SamplesBody['samples'][number
     class: name,
     confidence,
     margin,
-    reason: `A box of the class ${name} has confidence ${confidence}, ${margin} above the threshold.`,
+    reason: `A box of the class ${name} has confidence ${confidence}, ${margin} above its threshold.`,
   };
 }

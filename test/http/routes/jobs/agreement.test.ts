@@ -58,9 +58,12 @@ test('boxes are counted by class and size over all images, and those that agree 
   });
   expect(report.least[0]).toMatchObject({ lost: 1, gained: 1, flipped: 1 });
   expect(report.all.score_shift).toBeCloseTo(-0.05);
-  expect(report.by_class.map(({ of, lost, gained }) => [of, lost, gained])).toEqual([
-    ['car', 0, 1],
-    ['bus', 1, 0],
+  // `first` and `second` are the counts of the jobs: the second one has a truck where the first has a car.
+  const rows = report.by_class.map((row) => [row.of, row.first, row.second, row.lost, row.gained]);
+  expect(rows).toEqual([
+    ['car', 2, 2, 0, 1],
+    ['truck', 0, 1, 0, 0],
+    ['bus', 1, 0, 1, 0],
   ]);
   expect(report.by_size.map(({ first: boxes }) => boxes)).toEqual([0, 0, 3]);
 });

@@ -42,7 +42,7 @@ test('the smallest margin comes first, and each picture says why', async () => {
       class: 'car',
       confidence: 0.5001,
       margin: 0.0001,
-      reason: 'A box of the class car has confidence 0.5001, 0.0001 above the threshold.',
+      reason: 'A box of the class car has confidence 0.5001, 0.0001 above its threshold.',
     },
     {
       index: 2,
@@ -51,13 +51,34 @@ test('the smallest margin comes first, and each picture says why', async () => {
       class: 'bus',
       confidence: 0.512,
       margin: 0.012,
-      reason: 'A box of the class bus has confidence 0.512, 0.012 above the threshold.',
+      reason: 'A box of the class bus has confidence 0.512, 0.012 above its threshold.',
     },
     expect.objectContaining({ index: 4, class: 'truck', margin: 0.012 }),
     expect.objectContaining({ index: 0, class: 'car', confidence: 0.8, margin: 0.3 }),
   ]);
   const two = (await get(app, `/v1/samples?job=${id}&n=2`)).body as SamplesBody;
   expect(two.samples.map(({ index }) => index)).toEqual([5, 2]);
+});
+
+test('the margin of a class with a threshold of its own is that to this one', async () => {
+  await using jobs = await HeldJobs.open();
+  const app = compose({}, {}, jobs);
+  const thresholds = { Bus: 0.9, truck: 0.2 };
+  const id = await submitted(app, {
+    ...{ job_type: 'batch_detect', image_paths: ['a.jpg', 'b.jpg', 'c.jpg'] },
+    ...{ confidence_threshold: 0.5, class_thresholds: thresholds },
+  });
+  await jobs.finish(id, [
+    found({ car: [0.6] }),
+    found({ car: [0.8], bus: [0.91] }),
+    found({ car: [0.95], truck: [0.22] }),
+  ]);
+  const { samples } = (await get(app, `/v1/samples?job=${id}`)).body as SamplesBody;
+  expect(samples.map(({ index, class: name, margin }) => [index, name, margin])).toEqual([
+    [1, 'bus', 0.01],
+    [2, 'truck', 0.02],
+    [0, 'car', 0.1],
+  ]);
 });
 
 test.each([
