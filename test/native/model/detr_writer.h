@@ -53,8 +53,8 @@ class Detr {
     }
     graph_.Output(TensorPort("pred_boxes", kFloat, {batch, kDetrQueries, -1}));
     if (form_.third_output) graph_.Output(TensorPort("queries", kFloat, {-1, -1, -1}));
-    return graph_.Model(picture, TensorPort("logits", kFloat, {batch, kDetrQueries, kDetrClasses}), metadata,
-                        form_.opset);
+    return graph_.Model(picture, TensorPort("logits", kFloat, {batch, kDetrQueries, kDetrClasses}),
+                        metadata, form_.opset);
   }
 
  private:
@@ -68,12 +68,13 @@ class Detr {
     const int kernel = form_.first_kernel;
     const int pad = kernel / 2;
     graph_.Initializer(Floats("first.w", {kDetrChannels, 3, kernel, kernel},
-                                    Noise(kDetrChannels * 3 * kernel * kernel, 1, 1)));
+                              Noise(kDetrChannels * 3 * kernel * kernel, 1, 1)));
     graph_.Node("Conv", {pixels, "first.w"}, {"first"},
                 Integers("strides", {2, 2}) + Integers("pads", {pad, pad, pad, pad}));
     graph_.Node("AveragePool", {"first"}, {"cells"},
                 Integers("kernel_shape", {4, 8}) + Integers("strides", {4, 8}));
-    graph_.Initializer(RawTensor<int64_t>("flat", kInt64, {3}, {form_.batch_open ? 0 : 1, kDetrChannels, -1}));
+    graph_.Initializer(
+        RawTensor<int64_t>("flat", kInt64, {3}, {form_.batch_open ? 0 : 1, kDetrChannels, -1}));
     graph_.Node("Reshape", {"cells", "flat"}, {"columns"});
     graph_.Node("Transpose", {"columns"}, {"queries"}, Integers("perm", {0, 2, 1}));
   }
@@ -153,8 +154,8 @@ class Detr {
     graph_.Node("Div", {"places", "classes"}, {"query"});
     graph_.Node("Mul", {"query", "classes"}, {"before"});
     graph_.Node("Sub", {"places", "before"}, {"labels"});
-    graph_.Initializer(Floats("corners_of", {4, 4},
-                                    {1, 0, 1, 0, 0, 1, 0, 1, -.5f, 0, .5f, 0, 0, -.5f, 0, .5f}));
+    graph_.Initializer(
+        Floats("corners_of", {4, 4}, {1, 0, 1, 0, 0, 1, 0, 1, -.5f, 0, .5f, 0, 0, -.5f, 0, .5f}));
     graph_.Node("MatMul", {"pred_boxes", "corners_of"}, {"corners"});
     graph_.Node("Concat", {"sizes", "sizes"}, {"sides"}, Integer("axis", 1));
     graph_.Node("Unsqueeze", {"sides", "axis1"}, {"wide_sides"});

@@ -38,17 +38,16 @@ inline std::string Nanodet(const NanodetEnd& end = {},
     const int right = (stride - kNanodetWidth % stride) % stride;
     const int below = (stride - kNanodetHeight % stride) % stride;
     graph.Node("AveragePool", {"data"}, {"cells" + at},
-               Integers("kernel_shape", {stride, stride}) +
-                   Integers("strides", {stride, stride}) +
+               Integers("kernel_shape", {stride, stride}) + Integers("strides", {stride, stride}) +
                    Integers("pads", {0, 0, below, right}));
-    graph.Initializer(Floats("w" + at, {kNanodetColumns, 3, 1, 1}, Noise(kNanodetColumns * 3, 2, ++seed)));
+    graph.Initializer(
+        Floats("w" + at, {kNanodetColumns, 3, 1, 1}, Noise(kNanodetColumns * 3, 2, ++seed)));
     graph.Node("Conv", {"cells" + at, "w" + at}, {"all" + at});
     if (end.opset < 13) {
       graph.Node("Split", {"all" + at}, {"score" + at, "side" + at},
                  Integer("axis", 1) + Integers("split", end.parts));
     } else {
-      graph.Node("Split", {"all" + at, "parts"}, {"score" + at, "side" + at},
-                 Integer("axis", 1));
+      graph.Node("Split", {"all" + at, "parts"}, {"score" + at, "side" + at}, Integer("axis", 1));
     }
     graph.Node(end.score_op, {"score" + at}, {"chance" + at});
     graph.Node("Concat", {"chance" + at, "side" + at}, {"both" + at}, Integer("axis", 1));
