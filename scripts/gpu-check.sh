@@ -6,19 +6,19 @@
 # It prints first what it runs on. Without the CUDA engine, nvJPEG or libturbojpeg it would measure another product than
 # users install, so it fails there, unless --allow-missing is given.
 #
-# It ends within LATTICE_GPU_CHECK_SECONDS (520 unless set). Steps that do not fit are cut off or left out, and named.
-# A second run continues there: steps that passed are not run again (except set-up and build, which check for
-# themselves), answered questions of the benchmark are not asked again, and built engines stay in
-# LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, another GPU or another driver it starts from
-# the beginning. It needs no git: LATTICE_COMMIT may name the commit that is measured.
-# First comes what shows most in the first minutes: the engine of one model for batches of 1, its boxes beside those of f32
-# on the CPU, 1,000 replays with their times and the GPU memory that they take (none), the same under compute-sanitizer,
-# and the time that trtexec measures. Then engines are built for batches of 1, 8 and 32, unless LATTICE_GPU_BATCHES says
-# otherwise: the test pattern's, then the others.
+# It ends within LATTICE_GPU_CHECK_SECONDS (520 unless set). Each step has a deadline of its own: one that overruns is cut
+# off and named, and what follows has its time. A second run continues there: steps that passed are not run again
+# (except set-up and build, which check for themselves), and built engines stay in LATTICE_ENGINE_CACHE_DIR
+# (build/engines unless set). With other sources, another GPU or another driver it starts from the beginning. It needs no
+# git: LATTICE_COMMIT may name the commit that is measured.
+# Steps come in the order of what they tell. All that the engine of one model for batches of 1 can show is first: its boxes
+# beside those of f32 on the CPU, 1,000 replays with their times and the GPU memory that they take (none), parity, single
+# images in process and over HTTP. Then engines are built for batches of 1 and 32, unless LATTICE_GPU_BATCHES says
+# otherwise: throughput, decoding, load, sameness, memory. Native tests and compute-sanitizer are last.
 # Exit code: 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when steps are left.
 # OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed in
-# summary.txt. LATTICE_GPU_CHECK_COPY names a folder that gets all of it after each step: a machine that is lent may be gone
-# before the end.
+# summary.txt. LATTICE_GPU_CHECK_COPY names a folder that gets all of it as it is written: a machine that is lent may be
+# gone before the end.
 set -u
 allow_missing=
 if [ "${1:-}" = --allow-missing ]; then
@@ -35,8 +35,9 @@ esac
 cd "$(dirname "$0")/.." && mkdir -p "${1:-build/gpu-check}" build && out=$(cd "${1:-build/gpu-check}" && pwd) || exit 1
 budget=${LATTICE_GPU_CHECK_SECONDS:-520}
 export LATTICE_ENGINE_CACHE_DIR=${LATTICE_ENGINE_CACHE_DIR:-$PWD/build/engines}
-# Few batch sizes, so that the first run has time left to measure.
-export LATTICE_GPU_BATCHES=${LATTICE_GPU_BATCHES:-1,8,32}
+# Few, so that the first run has time left to measure.
+batches=${LATTICE_GPU_BATCHES:-1,32}
+export LATTICE_GPU_BATCHES=1
 export PATH=$PATH:/usr/local/cuda/bin
 least=$((budget / 30)) # seconds: no step is begun with as little
 grace=10               # seconds to end by itself in, for a step that is cut off
@@ -49,9 +50,11 @@ say() { echo "$*" | tee -a "$out/summary.txt"; }
 
 left() { echo $((budget - SECONDS)); }
 
-copy_results() {
-  [ -z "${LATTICE_GPU_CHECK_COPY:-}" ] || cp -ru "$out/." "$LATTICE_GPU_CHECK_COPY/"
-}
+copy_results() { cp -ru "$out/." "$LATTICE_GPU_CHECK_COPY/"; }
+if [ -n "${LATTICE_GPU_CHECK_COPY:-}" ]; then
+  while sleep 2; do copy_results; done &
+  trap "kill $!; copy_results" EXIT
+fi
 
 # step NAME PERCENT COMMAND...: COMMAND gets at most that share of the time, so that one that hangs leaves time to the
 # others. COMMAND ends with 3 when a second start has to continue it.
@@ -94,7 +97,6 @@ step() {
       tail -n 20 "$out/$name.log" | tee -a "$out/summary.txt"
       ;;
   esac
-  copy_results
 }
 
 # cannot NAME REASON: the step cannot run on this machine, also not at a second start.
@@ -108,18 +110,13 @@ end() {
   [ "${#missing[@]}" -gt 0 ] && say "Cannot run here: ${missing[*]}. The reasons are above."
   [ "${#failed[@]}" -gt 0 ] && say "Failed: ${failed[*]}"
   say "Results: $out"
-  copy_results
   [ "${#failed[@]}" -gt 0 ] && exit 1
   [ "${#unfinished[@]}" -gt 0 ] && exit 3
   exit 0
 }
 
-# needed STEP LIST: unless the step passed, leaves out the steps of the list and ends.
-needed() {
-  [ -e "$out/$1.passed" ] && return
-  say "== $2: left out, they need the step $1"
-  end
-}
+# told STEP PATTERN: prints the last line of its output that matches, if it passed; else false.
+told() { [ -e "$out/$1.passed" ] && say "$(grep "$2" "$out/$1.log" | tail -n 1)"; }
 
 smi() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null; }
 
@@ -169,7 +166,6 @@ if (jpeg !== null) lacks.push(`nvJPEG (${jpeg})`);
 if (built.jpeg === "libvips") lacks.push("libturbojpeg (apt-get install libturbojpeg0-dev)");
 console.log(lacks.length > 0 ? `This build lacks: ${lacks.join(", ")}.` : "Nothing is missing.");
 process.exitCode = lacks.length > 0 && process.env.ALLOW_MISSING !== "1" ? 1 : 0;'\'
-later='first, tests, sanitizer, parity, bench'
 gtest=
 [ -e build/prebuilt ] && gtest=prebuilt # scripts/pack-gpu-check.sh built the tests
 for include in ${GTest_ROOT:+"$GTest_ROOT/include"} ${GTest_ROOT:-/usr/include /usr/local/include}; do
@@ -179,69 +175,72 @@ done
 # These take no time when nothing has changed, and the results may come from another machine than the build.
 rm -f "$out/setup.passed" "$out/build.passed" "$out/gpu.passed"
 step setup 75 npm run setup
-needed setup "build, gpu, $later"
-[ -n "$gtest" ] && step build 75 node scripts/build-native.mjs --tests
+[ -e "$out/setup.passed" ] || end
+step build 75 node scripts/build-native.mjs --bench ${gtest:+--tests}
 step gpu 12 env ALLOW_MISSING="$allow_missing" bash -c "$which_gpu"
-[ -e "$out/gpu.passed" ] && say "$(tail -n 1 "$out/gpu.log")"
-needed gpu "$later"
+told gpu . || end
 
-# The model that parity and the benchmark take too.
+# The model of every step but those that say otherwise.
 first=models/vehicles-v8n.onnx
 [ -e ../shared/testdata/models/yolov8n.onnx ] && first=../shared/testdata/models/yolov8n.onnx
-# replays ROUNDS COMMAND...: in each round the network is replayed 17 times, once of them with all that is around it.
-replays() {
-  local rounds=$1
-  shift
-  printf '%s <<<"1 %s"' "$* build/Release/lattice_gpu_bench $first $LATTICE_ENGINE_CACHE_DIR 1" "$rounds"
+build_engine() { step "$1" "$2" env LATTICE_MODELS_DIR="$(dirname "$3")" \
+  node dist/cli/lattice.js engine build "$(basename "$3" .onnx)"; }
+# ask QUESTION PERCENT: of the benchmark; its record has the answers of the questions before.
+answered=()
+ask() {
+  step "$1" "$2" node --import tsx bench/gpu.ts --quick --resume --out "$out/bench" --models "$(dirname $first)" \
+    "${answered[@]}" "$1"
+  [ -e "$out/$1.passed" ] && answered+=("$1") && say "$(sed -n "/^== $1$/,\$p" "$out/$1.log")"
 }
-step first-engine 60 env LATTICE_GPU_BATCHES=1 LATTICE_MODELS_DIR="$(dirname $first)" \
-  node dist/cli/lattice.js engine build "$(basename $first .onnx)"
-if [ -e "$out/first-engine.passed" ] && [ -n "$gtest" ]; then
-  say "$(grep ' is ready ' "$out/first-engine.log" | tail -n 1)"
-  step first-replays 12 bash -c "$(replays 1000)"
-  [ -e "$out/first-replays.passed" ] && say "$(cat "$out/first-replays.log")"
-  if ! command -v trtexec >/dev/null; then
-    cannot first-trtexec "trtexec is not installed; networkMs of first-replays is the same measure"
+# In each round the network is replayed 17 times, once of them with all that is around it.
+replays='build/Release/lattice_gpu_bench '"$first $LATTICE_ENGINE_CACHE_DIR"' 1 <<<"1 $0"'
+build_engine first-engine 80 "$first"
+if told first-engine ' is ready '; then
+  step first-replays 12 bash -c "$replays" 1000
+  told first-replays .
+  if [ -d ../shared/testdata ]; then
+    step parity 20 node --import tsx bench/parity.ts --fp16
+    told parity .
   else
+    ask parity 20
+  fi
+  ask sync-pixels 12
+  ask sync-latency 15
+  if command -v trtexec >/dev/null; then # the same as networkMs of first-replays
     step first-trtexec 12 bash -c "trtexec --useCudaGraph --noDataTransfers --useSpinWait --iterations=1000 \
       --loadEngine=\"\$(ls -t $LATTICE_ENGINE_CACHE_DIR/$(basename $first .onnx)_*.engine | head -n 1)\""
-    [ -e "$out/first-trtexec.passed" ] && say "$(grep 'GPU Compute Time' "$out/first-trtexec.log")"
-  fi
-  if command -v compute-sanitizer >/dev/null; then
-    step first-memcheck 25 bash -c \
-      "$(replays 60 compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 1)"
-  else
-    cannot first-memcheck "compute-sanitizer is not installed"
+    told first-trtexec 'GPU Compute Time'
   fi
 fi
+export LATTICE_GPU_BATCHES=$batches
+build_engine tiny-engine 40 models/tiny/tiny-v8.onnx
+if [ -e "$out/first-engine.passed" ]; then
+  build_engine engine 60 "$first"
+  ask throughput 15
+  ask hardware-decode 20
+  ask mixed-load 12
+  ask sameness 12
+  ask memory 30
+  ask shares 10
+fi
 if [ -n "$gtest" ]; then
-  # Each test is a separate process with a time limit that is too short for a build.
-  step engine 40 node dist/cli/lattice.js engine build tiny-v8
   step tests 45 npm run test:gpu
 else
   cannot tests "GoogleTest is not installed (apt-get install -y libgtest-dev)"
 fi
-if [ -d ../shared/testdata ]; then
-  step parity 40 npm run parity -- --fp16
-else
-  cannot parity "../shared/testdata is absent; the benchmark compares boxes on the bundled photos"
-fi
-# Its own budget ends first, so that it can write its figures.
-step bench 100 npm run bench:gpu -- --quick --resume --out "$out/bench" --budget $(($(left) > 30 ? $(left) - 20 : 10))
-# Last: a fault that matters shows in the boxes of the tests and of parity too.
-for tool in memcheck racecheck synccheck; do
-  if ! command -v compute-sanitizer >/dev/null; then
-    cannot "$tool" "compute-sanitizer is not installed"
-  elif [ -z "$gtest" ]; then
-    cannot "$tool" "GoogleTest is not installed"
-  else
+# A fault that matters shows in the boxes of the tests and of parity too.
+if command -v compute-sanitizer >/dev/null; then
+  # Failed calls are not reported: some fail on purpose, and libraries look for functions that a driver lacks.
+  sanitized='compute-sanitizer --report-api-errors no --error-exitcode 1 --tool'
+  step first-memcheck 25 bash -c "$sanitized memcheck $replays" 60
+  for tool in ${gtest:+memcheck racecheck synccheck}; do
     # The kernels and owners. nvJPEG is checked for what it writes only: its own kernels take long.
     # The largest shapes run the same code as the others, with 10^9 more accesses to shared memory.
     without='HardwareDecoderOnGpu.*:DetectionKernels.LargestShapes'
     [ "$tool" = memcheck ] && without='HardwareDecoderOnGpu.ManyThreads*'
-    # Failed calls are not reported: some fail on purpose, and libraries look for functions that a driver lacks.
-    step "$tool" 17 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 \
-      build/test/native/gpu/lattice_gpu_test "--gtest_filter=-$without"
-  fi
-done
+    step "$tool" 17 $sanitized "$tool" build/test/native/gpu/lattice_gpu_test "--gtest_filter=-$without"
+  done
+else
+  cannot sanitizer "compute-sanitizer is not installed"
+fi
 end

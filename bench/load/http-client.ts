@@ -53,8 +53,9 @@ export class HttpClient {
   }
 
   /** Milliseconds of one synchronous detection. Rejects on any answer but boxes. */
-  async detect(imagePath: string | undefined): Promise<number> {
-    const reply = await this.send('POST', '/v1/inference/detect', { image_path: imagePath });
+  async detect(imagePath: string | undefined, model?: string): Promise<number> {
+    const body = { image_path: imagePath, model_name: model };
+    const reply = await this.send('POST', '/v1/inference/detect', body);
     if (reply.status !== 200) throw new Error(reply.body);
     return reply.ms;
   }

@@ -1,8 +1,11 @@
-/** How long does one caller wait, from pixels and from JPEGs of four sizes? All sources take turns. */
+/** How long does one caller wait, from pixels and from JPEGs of four sizes, in process and over HTTP? All sources take turns. */
+import { dirname } from 'node:path';
+import { startService, type ServiceProcess } from '../../../test/support/service-process.js';
 import type { CoreTask, RawResult } from '../../../src/native/core.js';
+import { HttpClient } from '../../load/http-client.js';
 import { summarise } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
-import { mainModel, type Plan } from '../plan.js';
+import { mainModel, type Plan, type PlannedModel } from '../plan.js';
 import { loadWhole, openRig, photoTask, pixelTask } from '../rig.js';
 import { openBatchTimer } from '../batch-times.js';
 
@@ -12,7 +15,14 @@ interface Source {
   waited: number[];
   /** The least possible: this image's decode and the network at batch 1. */
   floor: number[];
+  /** The same photos from a service. */
+  http?: { files: string[]; waited: number[] };
 }
+
+/** For a model to be loaded. */
+const DEADLINE_MS = 60_000;
+
+const SHARES = ['p50', 'p99'] as const;
 
 export default async function syncLatency(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
@@ -26,8 +36,11 @@ export default async function syncLatency(plan: Plan): Promise<Answer> {
       task: (turn: number) => photoTask(model, 'sync', files[turn % files.length]!),
       waited: [],
       floor: [],
+      http: { files, waited: [] },
     })),
   ];
+  await using service = await serve(plan, planned);
+  using client = new HttpClient(service.url, 1);
   const samples = plan.effort.rounds * plan.effort.samples;
   let network = 0;
   for (let turn = -2; turn < samples; turn += 1) {
@@ -42,19 +55,37 @@ export default async function syncLatency(plan: Plan): Promise<Answer> {
       source.waited.push(waited);
       source.floor.push(result.timings.decode + network);
     }
+    for (const { http } of sources) {
+      if (http === undefined) continue;
+      const photo = http.files[Math.max(turn, 0) % http.files.length]!;
+      const ms = await client.detect(photo, `${planned.name}.pt`);
+      if (turn >= 0) http.waited.push(ms);
+    }
   }
-  const figures = sources.flatMap(({ name, waited, floor }): Figure[] => {
+  const figures = sources.flatMap(({ name, waited, floor, http }): Figure[] => {
     const [all, least] = [summarise(waited), summarise(floor)];
     const what = `${planned.name}, sync from ${name}`;
-    return (['p50', 'p99'] as const).map((share) =>
+    return SHARES.flatMap((share) => [
       against(
         { what: `${what}, ${share}`, value: all[share], unit: 'ms' },
         { what: `decode + network, ${share}`, value: least[share] },
       ),
-    );
+      ...(http === undefined
+        ? []
+        : [
+            against(
+              {
+                what: `${what}, over HTTP, ${share}`,
+                value: summarise(http.waited)[share],
+                unit: 'ms',
+              },
+              { what: `in process, ${share}`, value: all[share] },
+            ),
+          ]),
+    ]);
   });
   return {
-    title: 'One synchronous caller, in process',
+    title: 'One synchronous caller',
     figures,
     notes: [],
     charts: [
@@ -64,7 +95,7 @@ export default async function syncLatency(plan: Plan): Promise<Answer> {
         unit: 'ms',
         kind: 'bars',
         categories: sources.map(({ name }) => name),
-        series: (['p50', 'p99'] as const).map((share) => ({
+        series: SHARES.map((share) => ({
           name: share,
           values: sources.map(({ waited }) => summarise(waited)[share]),
         })),
@@ -72,4 +103,18 @@ export default async function syncLatency(plan: Plan): Promise<Answer> {
       },
     ],
   };
+}
+
+function serve(plan: Plan, { file }: PlannedModel): Promise<ServiceProcess> {
+  return startService({
+    env: {
+      LATTICE_DEVICE: plan.device,
+      LATTICE_GPU_BATCHES: plan.gpuBatches.join(','),
+      LATTICE_IMAGE_ROOTS: plan.photoRoot,
+      LATTICE_MODELS_DIR: dirname(file),
+      LATTICE_SYNC_DEADLINE_MS: `${DEADLINE_MS}`,
+      ...(plan.engineCache === '' ? {} : { LATTICE_ENGINE_CACHE_DIR: plan.engineCache }),
+    },
+    timeoutMs: DEADLINE_MS,
+  });
 }

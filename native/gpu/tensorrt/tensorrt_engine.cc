@@ -236,7 +236,7 @@ class TensorRtEngine final : public Engine {
     for (const BatchEngine& each : info_.engines) {
       const auto fresh = opened.find(each.batch);
       if (fresh != opened.end()) all.push_back({each.batch, fresh->second.engine.get()});
-      if (each.is_loaded) all.push_back({each.batch, engines_.at(each.batch).get()});
+      if (each.is_loaded) all.push_back({each.batch, engines_.at(each.batch).engine.get()});
     }
     std::vector<SizedEngine> small = all;
     std::erase_if(small, [&](const SizedEngine& each) {
@@ -253,8 +253,9 @@ class TensorRtEngine final : public Engine {
       if (fresh == opened.end()) continue;
       each.is_loaded = true;
       if (!fresh->second.is_kept) each.file.clear();
-      engines_.emplace(each.batch, std::move(fresh->second.engine));
     }
+    // Takes no memory, which might be short: the slots use them.
+    engines_.merge(opened);
     sync->clear();
     async->clear();
     info_.memory_bytes += free_before - std::min(free_before, FreeGpuBytes());
@@ -293,7 +294,7 @@ class TensorRtEngine final : public Engine {
   BlockPool& pixels_;
   // Destroyed in the reverse order: slots use the engines, which use the runtime.
   std::unique_ptr<nvinfer1::IRuntime> runtime_;
-  std::map<int, std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // by batch size
+  std::map<int, OpenedEngine> engines_;  // by batch size
   ClassSlots sync_;
   ClassSlots async_;
 };

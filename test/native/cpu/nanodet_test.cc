@@ -3,75 +3,26 @@
 #include <cmath>
 #include <openvino/openvino.hpp>
 #include <optional>
-#include <random>
 
 #include "native/cpu/openvino_core.h"
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
 #include "native/model/readable_layout.h"
-#include "test/native/model/graph_writer.h"
+#include "test/native/model/nanodet_writer.h"
 
 namespace lattice {
 namespace {
 
-// No multiple of 64: the last grid reaches beyond the input.
-constexpr int kWidth = 160;
-constexpr int kHeight = 96;
-constexpr int kClasses = 2;
-constexpr int kBins = 8;
-constexpr int kColumns = kClasses + 4 * kBins;
+constexpr int kWidth = test::kNanodetWidth;
+constexpr int kHeight = test::kNanodetHeight;
+constexpr int kClasses = test::kNanodetClasses;
+constexpr int kBins = test::kNanodetBins;
+constexpr int kColumns = test::kNanodetColumns;
 constexpr size_t kPixels = size_t{kWidth} * kHeight;
 
-std::vector<float> Noise(size_t count, float reach, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> any(-reach, reach);
-  std::vector<float> values(count);
-  for (float& value : values) value = any(random);
-  return values;
-}
-
-struct End {
-  uint64_t opset = 11;
-  std::string score_op = "Sigmoid";
-  std::vector<int64_t> parts = {kClasses, 4 * kBins};
-  std::vector<int64_t> perm = {0, 2, 1};
-};
-
-// As NanoDet-Plus ends, with an average of the pixels of each cell before it.
-std::string Nanodet(const End& end = {}) {
-  test::GraphWriter graph;
-  std::vector<std::string> grids;
-  unsigned seed = 0;
-  graph.Initializer(test::RawTensor<int64_t>("flat", kInt64, {3}, {1, kColumns, -1}));
-  graph.Initializer(test::RawTensor<int64_t>("parts", kInt64, {2}, end.parts));
-  for (const int stride : {8, 16, 32, 64}) {
-    const std::string at = std::to_string(stride);
-    const int right = (stride - kWidth % stride) % stride;
-    const int below = (stride - kHeight % stride) % stride;
-    graph.Node("AveragePool", {"data"}, {"cells" + at},
-               test::Integers("kernel_shape", {stride, stride}) +
-                   test::Integers("strides", {stride, stride}) +
-                   test::Integers("pads", {0, 0, below, right}));
-    graph.Initializer(test::Floats("w" + at, {kColumns, 3, 1, 1}, Noise(kColumns * 3, 2, ++seed)));
-    graph.Node("Conv", {"cells" + at, "w" + at}, {"all" + at});
-    if (end.opset < 13) {
-      graph.Node("Split", {"all" + at}, {"score" + at, "side" + at},
-                 test::Integer("axis", 1) + test::Integers("split", end.parts));
-    } else {
-      graph.Node("Split", {"all" + at, "parts"}, {"score" + at, "side" + at},
-                 test::Integer("axis", 1));
-    }
-    graph.Node(end.score_op, {"score" + at}, {"chance" + at});
-    graph.Node("Concat", {"chance" + at, "side" + at}, {"both" + at}, test::Integer("axis", 1));
-    graph.Node("Reshape", {"both" + at, "flat"}, {"flat" + at});
-    grids.push_back("flat" + at);
-  }
-  graph.Node("Concat", grids, {"joined"}, test::Integer("axis", 2));
-  graph.Node("Transpose", {"joined"}, {"output"}, test::Integers("perm", end.perm));
-  return graph.Model(test::TensorPort("data", kFloat, {1, 3, kHeight, kWidth}),
-                     test::TensorPort("output", kFloat, {-1, -1, -1}), {}, end.opset);
-}
+using test::Nanodet;
+using test::Noise;
 
 ModelInfo Described(const std::string& names = "['car', 'bus']") {
   return *DescribeMetadata({{"names", names}});

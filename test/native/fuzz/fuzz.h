@@ -5,18 +5,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <source_location>
 
 // libFuzzer's own change of bytes; returns the new size.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace lattice::fuzz {
 
-// A promise that every input has to keep; libFuzzer shows the input that breaks it.
-inline void Require(bool kept,
-                    const std::source_location& place = std::source_location::current()) {
+// A promise that every input has to keep; libFuzzer shows the input that breaks it. The place is
+// the caller's: std::source_location needs a newer clang than 14.
+inline void Require(bool kept, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (kept) return;
-  std::fprintf(stderr, "broken: %s:%u\n", place.file_name(), static_cast<unsigned>(place.line()));
+  std::fprintf(stderr, "broken: %s:%d\n", file, line);
   std::abort();
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,15 @@ class GraphWriter {
   std::string further_outputs_;
   std::string value_info_;
 };
+
+// Numbers from -reach to reach, the same for a seed.
+inline std::vector<float> Noise(int count, float reach, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> any(-reach, reach);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = any(random);
+  return values;
+}
 
 inline std::string FileBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -16,14 +15,6 @@ inline constexpr int kYoloxWidth = 96;
 inline constexpr int kYoloxHeight = 64;
 inline constexpr int kYoloxClasses = 2;
 inline constexpr size_t kYoloxCells = 12 * 8 + 6 * 4 + 3 * 2;
-
-inline std::vector<float> Noise(size_t count, float reach, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> any(-reach, reach);
-  std::vector<float> values(count);
-  for (float& value : values) value = any(random);
-  return values;
-}
 
 struct YoloxEnd {
   std::string score_op = "Sigmoid";
@@ -43,8 +34,7 @@ inline std::string Yolox(const YoloxEnd& end = {},
     graph.Node("AveragePool", {"images"}, {"cells" + at},
                Integers("kernel_shape", {stride, stride}) + Integers("strides", {stride, stride}));
     const auto convolution = [&](const std::string& name, int outputs) {
-      graph.Initializer(Floats(name + ".w", {outputs, 3, 1, 1},
-                               Noise(static_cast<size_t>(outputs) * 3, 0.01f, ++seed)));
+      graph.Initializer(Floats(name + ".w", {outputs, 3, 1, 1}, Noise(outputs * 3, 0.01f, ++seed)));
       graph.Node("Conv", {"cells" + at, name + ".w"}, {name});
     };
     convolution("box" + at, 4);

@@ -1,8 +1,11 @@
 // Model files: what they say of themselves, and everything that rewrites them.
 #include <algorithm>
+#include <utility>
 
 #include "native/gpu/onnx/float_type.h"
+#include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/box_choice.h"
+#include "native/model/detection_head.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
@@ -11,6 +14,10 @@
 #include "test/native/fuzz/fuzz.h"
 #include "test/native/fuzz/model/message_mutator.h"
 #include "test/native/gpu/onnx/random_graph.h"
+#include "test/native/model/detr_writer.h"
+#include "test/native/model/head_writer.h"
+#include "test/native/model/nanodet_writer.h"
+#include "test/native/model/yolox_writer.h"
 
 namespace lattice {
 namespace {
@@ -21,12 +28,24 @@ std::vector<Shape> ShapesOf(const std::vector<OnnxValueInfo>& values) {
   return shapes;
 }
 
+// What becomes of a file on a GPU can be read.
+void CheckConversion(std::string file, ModelInfo info) {
+  file = WithReadableLayout(std::move(file), &info);
+  const auto network = ReadOnnxModel(BytesOf(file));
+  fuzz::Require(network.ok());
+  if (!ResolveInput(ShapesOf(network->graph.inputs), info).ok()) return;
+  const auto head = FindDetectionHead(*network, static_cast<int>(info.names.size()));
+  (void)BatchHeldBy(*network, head);
+  const auto converted = GpuNetwork(file, info, head);
+  fuzz::Require(!converted.ok() || ReadOnnxModel(BytesOf(*converted)).ok());
+}
+
 void CheckDescription(ByteView bytes, const OnnxModel& model) {
   auto metadata = ReadOnnxMetadata(bytes);
   if (!metadata.ok()) return;
   auto info = DescribeMetadata(*std::move(metadata));
   if (!info.ok()) return;
-  (void)WithReadableLayout(std::string(TextOf(bytes)), &*info);
+  CheckConversion(std::string(TextOf(bytes)), *info);
   if (!ResolveInput(ShapesOf(model.graph.inputs), *info).ok()) return;
   (void)CheckOutput(ShapesOf(model.graph.outputs), std::max(info->fixed_batch, 1),
                     ChoosesBoxes(model.graph), *info)
@@ -57,9 +76,27 @@ void CheckTypes(ByteView bytes) {
 
 std::string FreshModel(unsigned seed) {
   using test::Bytes;
-  return test::RandomGraph(seed).Model() +
-         Bytes(14, Bytes(1, "names") + Bytes(2, "{0: 'car', 1: 'bus'}")) +
-         Bytes(14, Bytes(1, "imgsz") + Bytes(2, "[640, 640]"));
+  const std::string two = "{0: 'car', 1: 'bus'}";
+  switch (seed % 8) {
+    case 0:
+      return test::Yolox({}, {{"names", two}});
+    case 1:
+      return test::Nanodet({}, {{"names", two}});
+    case 2:
+    case 3: {
+      std::string names;
+      for (int i = 0; i < test::kDetrClasses; ++i) names += "'c" + std::to_string(i) + "',";
+      return test::Detr({.of_corners = seed % 16 < 8, .deployed = seed % 8 == 3})
+          .File({{"names", "[" + names + "]"}, {"imgsz", "[64, 96]"}});
+    }
+    case 4: {
+      const test::HeadOptions small{.classes = 2, .bins = 1, .one_to_one = seed % 16 < 8};
+      return test::HeadWriter(small).Model();
+    }
+    default:
+      return test::RandomGraph(seed).Model() + Bytes(14, Bytes(1, "names") + Bytes(2, two)) +
+             Bytes(14, Bytes(1, "imgsz") + Bytes(2, "[640, 640]"));
+  }
 }
 
 }  // namespace

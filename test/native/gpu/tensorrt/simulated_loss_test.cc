@@ -141,6 +141,20 @@ TEST_F(SimulatedLossDeathTest, AFaultDuringALoadIsLostToo) {
   }
 }
 
+TEST_F(SimulatedLossDeathTest, AFaultWhileABatchSizeIsAddedIsLostToo) {
+  for (const int passing : {0, 4, 15}) {
+    InAProcess([this, passing] {
+      auto engine = Loaded();
+      auto input = Prepared(*engine);
+      simulated::FaultWork(0, cudaErrorIllegalAddress, passing);
+      const int four = 4;
+      EXPECT_EQ(engine->AddBatches({&four, 1}, nullptr).code(), StatusCode::kGpuLost) << passing;
+      EXPECT_EQ(engine->max_batch(WorkClass::kAsync), 1) << passing;
+      ExpectLost(std::move(engine), std::move(input));
+    });
+  }
+}
+
 }  // namespace
 }  // namespace lattice
 #endif  // LATTICE_SIMULATED_GPU

@@ -1,4 +1,4 @@
-// A YOLOX export on a simulated GPU, beside the same file on the CPU. In builds with
+// Exports of other families on a simulated GPU, beside the same file on the CPU. In builds with
 // LATTICE_SIMULATED_GPU only.
 #ifdef LATTICE_SIMULATED_GPU
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,31 @@
 #include "native/engine/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
+#include "test/native/model/detr_writer.h"
+#include "test/native/model/nanodet_writer.h"
 #include "test/native/model/yolox_writer.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 
 namespace lattice {
 namespace {
+
+struct Export {
+  std::string name;
+  std::string file;
+  bool stretched;
+};
+
+void PrintTo(const Export& kind, std::ostream* out) { *out << kind.name; }
+
+std::string Detr(const test::DetrForm& form) {
+  std::string names;
+  for (int i = 0; i < test::kDetrClasses; ++i) names += "'c" + std::to_string(i) + "',";
+  return test::Detr(form).File({{"names", "[" + names + "]"}, {"imgsz", "[64, 96]"}});
+}
+
+const std::string kTwo = "['car', 'bus']";
+
+class SimulatedLayouts : public testing::TestWithParam<Export> {};
 
 // Of a batch of these scenes, in slot 0.
 std::vector<Boxes> BoxesOf(Engine& engine, const std::vector<unsigned>& seeds) {
@@ -41,17 +62,18 @@ std::vector<Boxes> BoxesOf(Engine& engine, const std::vector<unsigned>& seeds) {
   return boxes;
 }
 
-// The usual export fixes a batch of 1.
-TEST(SimulatedYolox, RunsFullBatchesWithTheBoxesOfTheCpu) {
+TEST_P(SimulatedLayouts, RunFullBatchesWithTheBoxesOfTheCpu) {
   simulated::PlugIn({{}});
   const std::string path =
-      std::filesystem::path(testing::TempDir()) / ("yolox-" + std::to_string(getpid()) + ".onnx");
-  std::ofstream(path, std::ios::binary) << test::Yolox({}, {{"names", "['car', 'bus']"}});
+      std::filesystem::path(testing::TempDir()) / ("layout-" + std::to_string(getpid()) + ".onnx");
+  std::ofstream(path, std::ios::binary) << GetParam().file;
   GpuEngineOptions options;
   options.batches = {1, 4};
   const auto gpu = LoadWholeGpuEngine(path, options);
   ASSERT_TRUE(gpu.ok()) << gpu.status().message();
   EXPECT_TRUE((*gpu)->info().without.empty());
+  EXPECT_EQ((*gpu)->info().precision, "fp32");
+  EXPECT_EQ((*gpu)->info().stretched, GetParam().stretched);
   EXPECT_EQ((*gpu)->max_batch(WorkClass::kAsync), 4);
   EngineOptions exact;
   exact.precision = "f32";
@@ -75,6 +97,15 @@ TEST(SimulatedYolox, RunsFullBatchesWithTheBoxesOfTheCpu) {
   }
   std::filesystem::remove(path);
 }
+
+// The usual exports of the first two fix a batch of 1.
+INSTANTIATE_TEST_SUITE_P(
+    All, SimulatedLayouts,
+    testing::Values(Export{"yolox", test::Yolox({}, {{"names", kTwo}}), false},
+                    Export{"nanodet", test::Nanodet({}, {{"names", kTwo}}), true},
+                    Export{"detr", Detr({.batch_open = true}), true},
+                    Export{"detr_deployed", Detr({.deployed = true, .batch_open = true}), true}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace lattice
