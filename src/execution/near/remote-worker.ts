@@ -66,6 +66,7 @@ const LONG_CALL_MS = 60_000;
 export class RemoteWorker implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
+  readonly host: string;
   readonly instance: string;
   readonly #parts: RemoteWorkerParts;
   readonly #volumes: VolumeProof;
@@ -83,6 +84,7 @@ export class RemoteWorker implements Worker {
     const { hello } = parts;
     this.workerId = hello.workerId;
     this.nodeId = hello.nodeId;
+    this.host = hello.host;
     this.instance = hello.instance;
     this.#state = hello.state;
     this.#parts = parts;

@@ -48,7 +48,9 @@ const GRACE_MS = 30_000;
 interface Owner {
   hello(worker: RemoteWorker): void;
   /** `why` is a sentence. */
-  refused(why: string): void;
+  refused(worker: Pick<Greeting, 'workerId' | 'nodeId'>, why: string): void;
+  /** It disconnected with images in hand or without announcing it, or was given up. `why` is a sentence. */
+  lost(worker: RemoteWorker, why: string): void;
   gone(): void;
 }
 
@@ -155,7 +157,8 @@ export class WorkerConnection {
   #refuseBuild({ workerId, nodeId, host, build }: Greeting): void {
     const found = `the service is version ${this.#parts.build}, the worker ${build}`;
     this.#parts.logger.error({ workerId, nodeId, host }, `a worker was refused: ${found}`);
-    this.#owner.refused(`Worker ${workerId} on ${host} was refused: ${found}.`);
+    const why = `Worker ${workerId} on ${host} was refused: ${found}.`;
+    this.#owner.refused({ workerId, nodeId }, why);
     // The reason of a close has 123 bytes at most.
     this.end(CLOSE.otherBuild, `Other version: ${found}.`.slice(0, 120));
   }
@@ -209,7 +212,7 @@ export class WorkerConnection {
       if (!drained) {
         this.#parts.executor.events.lost += 1;
         // The process that opened another socket is well.
-        if (code !== CLOSE.replaced) this.#parts.onLost?.(workerId, reason);
+        if (code !== CLOSE.replaced) this.#owner.lost(worker, reason);
       }
     }
     if (code === CLOSE.silent) this.#socket.terminate();
