@@ -6,6 +6,7 @@ import {
   CLOSE,
   readGreeting,
   readHello,
+  QUIET_PINGS,
   readWorkerFrame,
   SILENCE_MS,
   type Greeting,
@@ -60,6 +61,8 @@ export class WorkerConnection {
   readonly #parts: ConnectionParts;
   readonly #owner: Owner;
   #heardAt = performance.now();
+  /** Pings since then. */
+  #unheard = 0;
   #ended = false;
   #modelFaults = '';
 
@@ -72,6 +75,8 @@ export class WorkerConnection {
   /** Any sign of life. */
   heard(): void {
     this.#heardAt = performance.now();
+    this.#unheard = 0;
+    this.worker?.heard();
   }
 
   /** A text from the worker. */
@@ -114,10 +119,14 @@ export class WorkerConnection {
 
   beat(): void {
     const { silenceMs = SILENCE_MS } = this.#parts;
-    if (performance.now() - this.#heardAt > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
+    const silentMs = performance.now() - this.#heardAt;
+    if (silentMs > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
     else if (this.worker?.isOverdue === true) this.end(CLOSE.silent, 'An image took too long.');
     else {
       this.#socket.ping();
+      // Pings are counted: a service that was late itself hears of the worker before its next one.
+      this.#unheard += 1;
+      if (this.#unheard >= QUIET_PINGS) this.worker?.quiet(silentMs);
       const ill = this.worker?.unhealthy();
       if (ill?.code === 'volume_unavailable') void this.#checkVolumes(null);
     }

@@ -20,6 +20,8 @@ export const MAX_FRAME = 4 * 1024 * 1024;
 
 /** The service pings this often, a worker reports this often. */
 export const BEAT_MS = 2_000;
+/** A worker that is not heard between so many pings gets no images while another one is well. */
+export const QUIET_PINGS = 3;
 /** Either end gives the other up after this time of silence. */
 export const SILENCE_MS = 15_000;
 

@@ -425,6 +425,22 @@ describe('workers that leave', () => {
     await answer;
   });
 
+  it('the synchronous image of a worker that is not heard runs on another before it is given up', async () => {
+    await open({ beatMs: 20 });
+    const silent = await HandWorker.join({ instance: 'a' }, { autoPong: false });
+    const answer = rig.detector.detect(image('a.jpg', { kind: 'sync' }));
+    await silent.lease();
+    const second = await HandWorker.join({ instance: 'b', nodeId: 'node-b' });
+    second.send(resultFrame(await second.lease(), 7));
+    expect((await answer).image.width).toBe(7);
+    const { worker } = rig.detector.workers()[0]!;
+    expect(worker.unhealthy()?.message).toMatch(
+      /^Nothing was heard of node node-a \(host host-a\) /,
+    );
+    silent.send({ type: 'state', state: hello().state });
+    await until(() => worker.unhealthy() === null, 'heard again');
+  });
+
   it.each([
     ['the longest lease', { leaseMs: 100 }, {}],
     ['its deadline and the grace', { graceMs: 100 }, { deadlineMs: 60 }],
