@@ -68,6 +68,9 @@ async function runWorker(config: Config): Promise<void> {
     detector,
     modelDigests: () => digests.current(),
     maxImageBytes: config.maxFileBytes,
+    report: (line) => {
+      console.error(line);
+    },
     logger,
   });
   const served = link.serve();

@@ -14,6 +14,7 @@ import ray
 
 from lattice_ray.pool import ANSWER_S, SETTLED_S, Pool, View
 from lattice_ray.settings import Settings, UsageError, plan
+from lattice_ray.supervisor import unconnected
 
 WORKER = Path(__file__).resolve().parents[2] / "dist" / "worker.js"
 SILENCE_S = 30.0
@@ -156,7 +157,7 @@ def give_up(refusal: UsageError) -> None:
 
 
 def print_table(views: list[View]) -> None:
-    """One line per worker, and the last lines of output of workers that do not run."""
+    """One line per worker, and the last lines of output of workers that do not run or are not connected."""
     row = "{:<12} {:<10} {:<12} {:>8} {:<6} {:>8} {:>9}".format
     print(row("worker", "state", "node", "pid", "gpus", "restarts", "last exit"))
     for view in views:
@@ -172,8 +173,11 @@ def print_table(views: list[View]) -> None:
         print(row(view["worker"], view["state"], *shown))
         dies = view["restarts"] and (view.get("life_s") or 0) < SETTLED_S
         if view["state"] != "running" or dies:
-            for line in view["stderr"][-5:]:
-                print(f"    {line}")
+            shown_lines = view["stderr"][-5:]
+        else:
+            shown_lines = unconnected(view["stderr"])
+        for line in shown_lines:
+            print(f"    {line}")
 
 
 def main(options: argparse.Namespace) -> int:

@@ -205,7 +205,7 @@ def answer(name: str, asked: Any) -> View:
     try:
         return ray.get(asked, timeout=5.0)
     except (ray.exceptions.ActorUnavailableError, ray.exceptions.GetTimeoutError):
-        return absent(name, "pending", ["Ray is restarting it."])
+        return absent(name, "pending", ["Ray restarts it as soon as a node has a place for it."])
     except ray.exceptions.RayActorError as error:
         return absent(name, "failed", str(error).splitlines()[-20:])
 

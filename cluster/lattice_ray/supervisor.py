@@ -22,6 +22,12 @@ STDERR_LINES = 20
 LINE_LENGTH = 500
 
 
+def unconnected(lines: Sequence[str]) -> list[str]:
+    """Why a running child has no service: of its lines of output the last about its connection, if that says so."""
+    told = [line for line in lines if line.startswith(("connected to ", "not connected to "))]
+    return [line for line in told[-1:] if line.startswith("not ")]
+
+
 class Supervisor:
     """Starts a command, restarts it when it dies, and stops it. The child never outlives the thread in `run`.
 

@@ -214,6 +214,23 @@ bool OpenAnew(const std::string& path, int fd) {
   return dup3(fresh, fd, O_CLOEXEC) == fd;
 }
 
+// Whether the path names another folder than the open one, and the file is in it: a volume was
+// mounted over the open folder. Without the file the open folder is kept: it may be a volume whose
+// mount point is an empty folder by now.
+bool IsMountedOver(const std::string& path, int fd, const std::string& beneath) {
+  struct stat named;
+  struct stat opened;
+  if (stat(path.c_str(), &named) != 0 || fstat(fd, &opened) != 0) return false;
+  if (named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return false;
+  const int fresh = OpenFolder(path);
+  if (fresh < 0) return false;
+  const OpenFile folder{fresh};
+  const int found = OpenBeneath(folder.fd, beneath);
+  if (found < 0) return false;
+  const OpenFile closed_after{found};
+  return true;
+}
+
 }  // namespace
 
 RootedFiles::RootedFiles(std::vector<Root> roots, size_t max_file_bytes)
@@ -305,6 +322,10 @@ Result<FileContent> RootedFiles::Read(std::string_view path, ReadObserver* obser
       if (content.status().code() == StatusCode::kVolumeUnavailable) {
         return Unavailable(candidate.root);
       }
+    }
+    if (absent && IsMountedOver(root.path, root.fd, candidate.beneath) &&
+        OpenAnew(root.path, root.fd)) {
+      content = ReadBeneath(candidate, path, told, &absent);
     }
     // Most changes are a file's last: the end of a copy, or another file in its place.
     if (content.status().code() == StatusCode::kInputChanged) {

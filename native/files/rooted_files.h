@@ -37,7 +37,8 @@ class RootedFiles {
   // while it was read, twice in a row, kCancelled when `observer` did not want its bytes,
   // kOverloaded when the process or the machine has no descriptor or memory left, or
   // kVolumeUnavailable when `observer` refused a root or its volume reports that it is gone. Such a
-  // root is opened anew first: a volume that was mounted again is used.
+  // root is opened anew first, and one that lacks the file while a folder mounted over it has it: a
+  // volume that was mounted again, or late, is used.
   Result<FileContent> Read(std::string_view path, ReadObserver* observer = nullptr) const;
 
   size_t root_count() const { return roots_.size(); }

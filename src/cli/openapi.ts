@@ -40,7 +40,7 @@ async function createDocument(): Promise<object> {
     cluster: INERT,
     workers: () => [],
     modelDigests: () => ({}),
-    leftOutWorkers: () => [],
+    absentWorkers: () => [],
     gate: null,
     metrics: INERT,
     tracing: null,

@@ -1,6 +1,7 @@
 /** Where images run, as the service sees it. */
 import type { Executor } from '../execution/executor.js';
 import type { ClusterStatusSource } from './cluster-status.js';
+import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import type { WorkerGate } from '../execution/near/worker-gate.js';
 
 /** Unfinished jobs, for the status of the cluster. */
@@ -21,6 +22,8 @@ export interface Cluster {
   watch(jobs: JobCounter): ClusterStatusSource;
   /** Workers that will not be started again; absent if the service does not start them. */
   leftOut?(): LeftOutWorker[];
+  /** Workers that should run images and do not, those that are left out among them. */
+  absent?(): AbsentWorker[];
   /** Where worker processes connect; null where images run in this process. */
   gate: WorkerGate | null;
   /** To be called once, when the service listens at `serviceUrl`. */

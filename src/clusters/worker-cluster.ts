@@ -2,9 +2,10 @@
 import type { Logger } from '../base/logger-port.js';
 import { Executor } from '../execution/executor.js';
 import { openFileAccess } from '../execution/here/file-access.js';
+import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import { WorkerGate, type WorkerGateParts } from '../execution/near/worker-gate.js';
 import type { Config } from '../settings/config.js';
-import type { Cluster, JobCounter } from './cluster.js';
+import type { Cluster, JobCounter, LeftOutWorker } from './cluster.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 
 /** What differs between such clusters: how workers are started, and where the state of the machines comes from. */
@@ -44,6 +45,7 @@ export async function openWorkerCluster(
     gate,
     watch: (jobs) => supply.watch(executor, jobs),
     ...(supply.leftOut && { leftOut: supply.leftOut }),
+    absent: () => absentWorkers(gate, supply.leftOut?.() ?? []),
     ...(supply.start && { start: supply.start }),
     close: async () => {
       await executor.close();
@@ -52,4 +54,10 @@ export async function openWorkerCluster(
       await files.close();
     },
   };
+}
+
+function absentWorkers(gate: WorkerGate, leftOut: readonly LeftOutWorker[]): AbsentWorker[] {
+  const failed = leftOut.map((worker): AbsentWorker => ({ ...worker, state: 'failed' }));
+  const known = new Set(failed.map(({ workerId }) => workerId));
+  return [...failed, ...gate.absent().filter(({ workerId }) => !known.has(workerId))];
 }

@@ -32,13 +32,15 @@ export function withSameModel<L extends Load>(
   return same.length === loads.length ? loads : same;
 }
 
+const COPY_IT = ": copy the service's file to this node.";
+
 /** A sentence per model of the service that the worker lacks or has in another file. */
 export function modelFaults(found: ModelDigests | undefined, wanted: ModelDigests): string[] {
   if (found === undefined) return [];
   return Object.entries(wanted).flatMap(([name, digest]) => {
     const other = found[name];
     if (other === digest) return [];
-    if (other === undefined) return [`${name} is missing.`];
-    return [`${name} is another file (${other}) than that of the service (${digest}).`];
+    if (other === undefined) return [`${name} is missing${COPY_IT}`];
+    return [`${name} is another file (${other}) than that of the service (${digest})${COPY_IT}`];
   });
 }

@@ -1,9 +1,9 @@
 /** Dependencies of the HTTP app and the event stream, which open no files or ports themselves. */
 import type { Config } from '../settings/config.js';
-import type { LeftOutWorker } from '../clusters/cluster.js';
 import type { ClusterStatusSource } from '../clusters/cluster-status.js';
 import type { ModelDigests } from '../execution/worker-models.js';
 import type { WorkerReport } from '../execution/worker-stats.js';
+import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import type { WorkerGate } from '../execution/near/worker-gate.js';
 import type { LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
@@ -58,8 +58,8 @@ export interface AppDeps {
   workers: () => readonly WorkerReport[];
   /** Of the service's own model files. */
   modelDigests: () => ModelDigests;
-  /** Workers of this machine that are not started again. */
-  leftOutWorkers: () => readonly LeftOutWorker[];
+  /** Workers that should run images and do not. */
+  absentWorkers: () => readonly AbsentWorker[];
   /** Accepts worker processes. Null: images run in this process. */
   gate: WorkerGate | null;
   metrics: HttpMetrics;

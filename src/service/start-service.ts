@@ -160,7 +160,7 @@ export async function startService(
     cluster: clusterStatus,
     workers: () => executor.workers(),
     modelDigests: () => executor.modelDigests(),
-    leftOutWorkers: () => cluster.leftOut?.() ?? [],
+    absentWorkers: () => cluster.absent?.() ?? [],
     gate: cluster.gate,
     metrics,
     logger,

@@ -40,5 +40,8 @@ it('says what differs', () => {
       { 'a.pt': '1', 'b.pt': '2', 'd.pt': '4' },
       { 'a.pt': '1', 'b.pt': '3', 'c.pt': '5' },
     ),
-  ).toEqual(['b.pt is another file (2) than that of the service (3).', 'c.pt is missing.']);
+  ).toEqual([
+    "b.pt is another file (2) than that of the service (3): copy the service's file to this node.",
+    "c.pt is missing: copy the service's file to this node.",
+  ]);
 });

@@ -9,10 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lattice_ray.restart_policy import RestartPolicy
-from lattice_ray.supervisor import GPU_LOST, Supervisor
+from lattice_ray.supervisor import GPU_LOST, Supervisor, unconnected
 
 ENV = {"PATH": os.environ["PATH"]}
 SLEEPER = ["sleep", "1000"]
+
+
+
+class Connection(unittest.TestCase):
+    def test_the_last_line_about_it_counts(self) -> None:
+        lost = "not connected to ws://s:8000: refused"
+        self.assertEqual(unconnected([lost, "a warning"]), [lost])
+        self.assertEqual(unconnected([lost, "connected to ws://s:8000"]), [])
+        self.assertEqual(unconnected(["a warning"]), [])
 
 
 def python(code: str) -> list[str]:

@@ -61,7 +61,8 @@ async function workersOf(url: string): Promise<WorkerBody[]> {
 async function joined(url: string, ids: string[]): Promise<void> {
   const deadline = Date.now() + 30_000;
   for (;;) {
-    const there = (await workersOf(url)).map((worker) => worker.worker_id).sort();
+    const ready = (await workersOf(url)).filter(({ state }) => state === 'ready');
+    const there = ready.map((worker) => worker.worker_id).sort();
     if (JSON.stringify(there) === JSON.stringify(ids)) return;
     if (Date.now() > deadline) throw new Error(`Workers: ${there.join(', ')}`);
     await sleep(20);
@@ -219,11 +220,15 @@ test('a worker without the token is the reason why none has joined', async () =>
   writeFileSync(token, 'the-secret-of-the-workers');
   const service = await open({ env: { LATTICE_WORKER_TOKEN_FILE: token } });
   startWorker(service, 'stranger');
-  const reason = 'A worker at 127.0.0.1 was refused, because it has no worker token';
+  const reason =
+    'stranger on node node-of-stranger at 127.0.0.1 was refused, because it has no worker token';
   await expect
     .poll(async () => (await call(service.url, '/readyz')).body.detail, { timeout: 20_000 })
     .toContain(reason);
   expect(service.output()).toContain(reason);
+  expect(await workersOf(service.url)).toMatchObject([
+    { worker_id: 'stranger', state: 'refused', reason: expect.stringContaining(reason) },
+  ]);
   await service[Symbol.asyncDispose]();
   await Promise.all(workers.map(end));
   workers = [];

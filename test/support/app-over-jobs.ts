@@ -72,7 +72,7 @@ export function composeOver(
     cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
     workers: () => [],
     modelDigests: () => ({}),
-    leftOutWorkers: () => [],
+    absentWorkers: () => [],
     gate: null,
     metrics: {
       contentType: 'text/plain; version=0.0.4; charset=utf-8',

@@ -30,7 +30,7 @@ export async function openRayCluster(
   const workers = openWorkers(config, version, connected, logger);
   return openWorkerCluster(config, version, logger, {
     gate: { token },
-    whyNoWorker: () => whyNoWorker(connected(), address.text, workers),
+    whyNoWorker: () => whyNoWorker(config, status, workers),
     watch: (_executor, jobs) => {
       status = new RayCluster({
         address,
@@ -99,10 +99,16 @@ function serviceUrl({ serviceUrl: given, host, port }: Config): string {
   return `ws://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function whyNoWorker(connected: boolean, address: string, workers: RayWorkers | null): string {
-  if (!connected)
-    return `The Ray cluster at ${address} cannot be reached and no worker has joined.`;
-  return workers !== null
-    ? (workers.failure ?? 'The cluster is there, but no worker has joined yet.')
-    : 'The cluster is there, but no worker has joined: run python -m lattice_ray up on it.';
+function whyNoWorker(
+  config: Config,
+  status: RayCluster | null,
+  workers: RayWorkers | null,
+): string {
+  if (status === null) return 'The service is starting.';
+  const fault = status.fault();
+  if (fault !== null) return `${fault.message} So far no worker has joined.`;
+  if (workers === null)
+    return 'The cluster is there, but no worker has joined: run python -m lattice_ray up on it.';
+  const nobody = `The cluster is there, but no worker has joined at ${serviceUrl(config)} yet.`;
+  return workers.failure ?? nobody;
 }

@@ -52,6 +52,11 @@ export class RayCluster implements ClusterStatusSource {
     };
   }
 
+  /** Why there is no status at present; null when there is one. */
+  fault(): LatticeError | null {
+    return this.connected() ? null : this.#unavailable();
+  }
+
   /** Ends the session with the head. Never rejects. */
   close(): Promise<void> {
     return this.#watch.close();

@@ -9,8 +9,10 @@ import {
   BEAT_MS,
   CLOSE,
   MAX_FRAME,
+  NODE_HEADER,
   readServiceFrame,
   SILENCE_MS,
+  WORKER_HEADER,
   WORKER_PATH,
   type SentByWorker,
 } from '../wire/frames.js';
@@ -31,8 +33,12 @@ export interface ServiceLinkParts {
   /** Of an image that a client sent. */
   maxImageBytes: number;
   logger: Logger;
+  /** Told of an attempt that failed and of the next connection, a line for people; not the same line twice in a row. */
+  report?(line: string): void;
   /** Shortest wait before dialling again. */
   backoffMs?: number;
+  /** Wait after a refusal. */
+  refusedWaitMs?: number;
 }
 
 const BACKOFF_MS = 500;
@@ -40,6 +46,10 @@ const LONGEST_BACKOFF_MS = 15_000;
 /** An operator has to act before another attempt can succeed. */
 const REFUSED_WAIT_MS = 10_000;
 const HANDSHAKE_MS = 10_000;
+
+/** `lattice_ray status` looks for this. */
+const NOT_CONNECTED = 'not connected';
+const WRONG_TOKEN = ', the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines';
 
 interface ConnectionEnd {
   /** The service took the hello. */
@@ -58,6 +68,7 @@ export class ServiceLink {
   readonly #instance = randomBytes(8).toString('hex');
   readonly #stop = new AbortController();
   #session: WorkerSession | null = null;
+  #reported: string | null = null;
   #socket: WebSocket | null = null;
 
   constructor(parts: ServiceLinkParts) {
@@ -67,15 +78,17 @@ export class ServiceLink {
   /** Serves until `stop`. Never rejects. */
   async serve(): Promise<void> {
     const { logger, serviceUrl, backoffMs = BACKOFF_MS } = this.#parts;
+    const { refusedWaitMs = REFUSED_WAIT_MS } = this.#parts;
     const { signal } = this.#stop;
     const backOff = new BackOff(backoffMs, LONGEST_BACKOFF_MS);
     while (!signal.aborted) {
       const { served, reason, code, refused } = await this.#attempt();
       if (this.#isStopped()) break;
       if (served) backOff.reset();
-      const waitMs = Math.round(refused ? REFUSED_WAIT_MS : backOff.next());
+      const waitMs = Math.round(refused ? refusedWaitMs : backOff.next());
       const level = code === CLOSE.stopping ? 'info' : 'warn';
       logger[level]({ serviceUrl, reason, waitMs }, 'no service; dialling again');
+      this.#report(`${NOT_CONNECTED} to ${serviceUrl}: ${reason}`);
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -85,6 +98,11 @@ export class ServiceLink {
     this.#stop.abort();
     await this.#session?.drain(deadlineMs);
     this.#socket?.close(1000, 'The worker is stopping.');
+  }
+
+  #report(line: string): void {
+    if (line !== this.#reported) this.#parts.report?.(line);
+    this.#reported = line;
   }
 
   #isStopped(): boolean {
@@ -123,7 +141,11 @@ export class ServiceLink {
     const { serviceUrl, maxImageBytes, logger } = this.#parts;
     return new Promise((resolve) => {
       const socket = new WebSocket(new URL(WORKER_PATH, serviceUrl), {
-        headers: token === null ? {} : { authorization: `Bearer ${token}` },
+        headers: {
+          [WORKER_HEADER]: encodeURIComponent(hello.workerId),
+          [NODE_HEADER]: encodeURIComponent(hello.nodeId),
+          ...(token !== null && { authorization: `Bearer ${token}` }),
+        },
         handshakeTimeout: HANDSHAKE_MS,
         // `isFrame` keeps texts to their own limit.
         maxPayload: Math.max(MAX_FRAME, maxImageBytes),
@@ -155,6 +177,7 @@ export class ServiceLink {
           served = true;
           this.#session = session;
           logger.info({ serviceUrl }, 'serving');
+          if (this.#reported !== null) this.#report(`connected to ${serviceUrl}`);
         }
         return frame !== null && session.receive(frame);
       };
@@ -164,7 +187,7 @@ export class ServiceLink {
       });
       socket.on('unexpected-response', (_request, response) => {
         status = response.statusCode ?? 0;
-        fault = `the service answered ${status}`;
+        fault = `the service answered ${status}${status === 401 ? WRONG_TOKEN : ''}`;
         socket.terminate();
       });
       socket.on('error', (error) => {

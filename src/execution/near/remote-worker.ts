@@ -2,7 +2,7 @@
  * A worker process at the other end of a socket. Each hand-out of an image is a lease with a number of its own; an
  * answer to a lease that is not open is refused and counted.
  */
-import { ERRORS, toLatticeError, type LatticeError } from '../../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription, ModelVersion } from '../../api/model.js';
@@ -42,6 +42,7 @@ let lastLease = Date.now() * 1_000;
 
 interface Lease {
   modelName: string;
+  kind: DetectRequest['kind'];
   /** The worker hangs when there is no answer by then. */
   dueAt: number;
   resolve(result: ImageResult): void;
@@ -66,6 +67,7 @@ const LONG_CALL_MS = 60_000;
 export class RemoteWorker implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
+  readonly host: string;
   readonly instance: string;
   readonly #parts: RemoteWorkerParts;
   readonly #volumes: VolumeProof;
@@ -77,12 +79,15 @@ export class RemoteWorker implements Worker {
   #state: ReportedState;
   #stateAt = performance.now();
   #leaving = false;
+  /** Why it is not to be trusted while nothing is heard of it. */
+  #quiet: LatticeError | null = null;
   #lost: WorkerLost | null = null;
 
   constructor(parts: RemoteWorkerParts) {
     const { hello } = parts;
     this.workerId = hello.workerId;
     this.nodeId = hello.nodeId;
+    this.host = hello.host;
     this.instance = hello.instance;
     this.#state = hello.state;
     this.#parts = parts;
@@ -137,7 +142,15 @@ export class RemoteWorker implements Worker {
       signal?.addEventListener('abort', onAbort, { once: true });
       const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
       const dueAt = performance.now() + limitMs;
-      this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
+      this.#leases.set(lease, {
+        modelName,
+        kind: request.kind,
+        dueAt,
+        resolve,
+        reject,
+        signal,
+        onAbort,
+      });
       if (image === undefined) this.#send({ type: 'detect', lease, request });
       else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
@@ -183,7 +196,29 @@ export class RemoteWorker implements Worker {
   }
 
   unhealthy(): LatticeError | null {
-    return this.#state.fault ?? this.#volumes.fault;
+    return this.#quiet ?? this.#state.fault ?? this.#volumes.fault;
+  }
+
+  heard(): void {
+    this.#quiet = null;
+  }
+
+  /**
+   * Nothing is heard of it. Its synchronous images go to another worker: their deadlines may pass before it is given up.
+   */
+  quiet(silentMs: number): void {
+    const text = `Nothing was heard of node ${this.nodeId} (host ${this.host}) for ${Math.round(silentMs / 1_000)} s: is it up, and does it reach the service?`;
+    const isNew = this.#quiet === null;
+    this.#quiet = new LatticeError('worker_lost', text);
+    if (isNew) this.#releaseSync(new WorkerLost(text));
+  }
+
+  #releaseSync(lost: WorkerLost): void {
+    for (const [number, { kind }] of [...this.#leases]) {
+      if (kind !== 'sync') continue;
+      this.#send({ type: 'cancel', lease: number });
+      this.#close(number)?.reject(lost);
+    }
   }
 
   refusalOf(path: string): Promise<LatticeError | null> {

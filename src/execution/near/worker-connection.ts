@@ -6,6 +6,7 @@ import {
   CLOSE,
   readGreeting,
   readHello,
+  QUIET_PINGS,
   readWorkerFrame,
   SILENCE_MS,
   type Greeting,
@@ -48,7 +49,9 @@ const GRACE_MS = 30_000;
 interface Owner {
   hello(worker: RemoteWorker): void;
   /** `why` is a sentence. */
-  refused(why: string): void;
+  refused(worker: Pick<Greeting, 'workerId' | 'nodeId'>, why: string): void;
+  /** It disconnected with images in hand or without announcing it, or was given up. `why` is a sentence. */
+  lost(worker: RemoteWorker, why: string): void;
   gone(): void;
 }
 
@@ -58,6 +61,8 @@ export class WorkerConnection {
   readonly #parts: ConnectionParts;
   readonly #owner: Owner;
   #heardAt = performance.now();
+  /** Pings since then. */
+  #unheard = 0;
   #ended = false;
   #modelFaults = '';
 
@@ -70,6 +75,8 @@ export class WorkerConnection {
   /** Any sign of life. */
   heard(): void {
     this.#heardAt = performance.now();
+    this.#unheard = 0;
+    this.worker?.heard();
   }
 
   /** A text from the worker. */
@@ -112,10 +119,14 @@ export class WorkerConnection {
 
   beat(): void {
     const { silenceMs = SILENCE_MS } = this.#parts;
-    if (performance.now() - this.#heardAt > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
+    const silentMs = performance.now() - this.#heardAt;
+    if (silentMs > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
     else if (this.worker?.isOverdue === true) this.end(CLOSE.silent, 'An image took too long.');
     else {
       this.#socket.ping();
+      // Pings are counted: a service that was late itself hears of the worker before its next one.
+      this.#unheard += 1;
+      if (this.#unheard >= QUIET_PINGS) this.worker?.quiet(silentMs);
       const ill = this.worker?.unhealthy();
       if (ill?.code === 'volume_unavailable') void this.#checkVolumes(null);
     }
@@ -155,7 +166,8 @@ export class WorkerConnection {
   #refuseBuild({ workerId, nodeId, host, build }: Greeting): void {
     const found = `the service is version ${this.#parts.build}, the worker ${build}`;
     this.#parts.logger.error({ workerId, nodeId, host }, `a worker was refused: ${found}`);
-    this.#owner.refused(`Worker ${workerId} on ${host} was refused: ${found}.`);
+    const why = `Worker ${workerId} on ${host} was refused: ${found}.`;
+    this.#owner.refused({ workerId, nodeId }, why);
     // The reason of a close has 123 bytes at most.
     this.end(CLOSE.otherBuild, `Other version: ${found}.`.slice(0, 120));
   }
@@ -209,7 +221,7 @@ export class WorkerConnection {
       if (!drained) {
         this.#parts.executor.events.lost += 1;
         // The process that opened another socket is well.
-        if (code !== CLOSE.replaced) this.#parts.onLost?.(workerId, reason);
+        if (code !== CLOSE.replaced) this.#owner.lost(worker, reason);
       }
     }
     if (code === CLOSE.silent) this.#socket.terminate();

@@ -1,6 +1,7 @@
 /** Where workers connect: one timer watches all connections. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { BEAT_MS, CLOSE } from '../wire/frames.js';
+import { BEAT_MS, CLOSE, wordSchema } from '../wire/frames.js';
+import { AbsentWorkers, type AbsentWorker } from './absent-workers.js';
 import type { RemoteWorker } from './remote-worker.js';
 import { WorkerConnection, type ConnectionParts, type WorkerSocket } from './worker-connection.js';
 
@@ -10,6 +11,15 @@ export interface WorkerGateParts extends ConnectionParts {
   beatMs?: number;
 }
 
+/** What the upgrade of a worker says of it; nothing of it is proved. */
+export interface Caller {
+  /** `authorization` header. */
+  authorization: string | undefined;
+  address?: string | undefined;
+  workerId?: string | undefined;
+  nodeId?: string | undefined;
+}
+
 /** Workers that are refused dial again every 10 s; the log has one line per minute. */
 const LOGGED_EVERY_MS = 60_000;
 
@@ -17,6 +27,7 @@ export class WorkerGate {
   readonly #parts: WorkerGateParts;
   readonly #connections = new Set<WorkerConnection>();
   readonly #timer: NodeJS.Timeout;
+  readonly #absent = new AbsentWorkers();
   #refusal: { text: string; at: number } | null = null;
   #loggedAt = -Infinity;
   #closed = false;
@@ -35,26 +46,42 @@ export class WorkerGate {
     return performance.now() - at < LOGGED_EVERY_MS ? text : null;
   }
 
-  /** `authorization` header of the upgrade, and where it came from. */
-  admits(authorization: string | undefined, address = 'an unknown address'): boolean {
+  /** Workers that were lost or refused and have not joined since. */
+  absent(): AbsentWorker[] {
+    return this.#absent.list();
+  }
+
+  admits(caller: Caller): boolean {
     if (this.#parts.token === null) return true;
-    const given = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+    const given = /^Bearer (\S+)$/i.exec(caller.authorization ?? '')?.[1] ?? '';
     const isKnown = timingSafeEqual(digest(given), digest(this.#parts.token));
     if (!isKnown)
       this.#noteRefusal(
         given === '' ? 'no worker token' : 'another worker token than the service',
-        address,
+        caller,
       );
     return isKnown;
   }
 
-  #noteRefusal(what: string, address: string): void {
+  #noteRefusal(what: string, caller: Caller): void {
     const now = performance.now();
-    const text = `A worker at ${address} was refused, because it has ${what}: the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines.`;
+    const { address = 'an unknown address' } = caller;
+    const workerId = readWord(caller.workerId);
+    const nodeId = readWord(caller.nodeId) ?? 'unknown';
+    const who = workerId === null ? 'A worker' : `${workerId} on node ${nodeId}`;
+    const text = `${who} at ${address} was refused, because it has ${what}: the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines.`;
     this.#refusal = { text, at: now };
+    if (workerId !== null) this.#noteAbsent({ workerId, nodeId, state: 'refused', reason: text });
     if (now - this.#loggedAt < LOGGED_EVERY_MS) return;
     this.#loggedAt = now;
     this.#parts.logger.warn({ address }, text);
+  }
+
+  #noteAbsent(worker: AbsentWorker): void {
+    const isConnected = [...this.#connections].some(
+      (connection) => connection.worker?.workerId === worker.workerId,
+    );
+    if (!isConnected) this.#absent.note(worker);
   }
 
   /** The caller passes on what the socket receives, and its close. */
@@ -62,9 +89,17 @@ export class WorkerGate {
     const connection = new WorkerConnection(socket, this.#parts, {
       hello: (worker) => {
         this.#replace(worker, connection);
+        this.#absent.joined(worker.workerId);
       },
-      refused: (why) => {
-        this.#refusal = { text: why, at: performance.now() };
+      refused: ({ workerId, nodeId }, reason) => {
+        this.#refusal = { text: reason, at: performance.now() };
+        this.#noteAbsent({ workerId, nodeId, state: 'refused', reason });
+      },
+      lost: ({ workerId, nodeId, host }, why) => {
+        const at = new Date().toISOString();
+        const reason = `Lost at ${at}: ${why} Is node ${nodeId} (host ${host}) up, and does it reach the service?`;
+        this.#noteAbsent({ workerId, nodeId, state: 'lost', reason });
+        this.#parts.onLost?.(workerId, why);
       },
       gone: () => this.#connections.delete(connection),
     });
@@ -89,6 +124,11 @@ export class WorkerGate {
     for (const connection of [...this.#connections])
       connection.end(CLOSE.stopping, 'The service is stopping.');
   }
+}
+
+/** Null where it is not fit for the log. */
+function readWord(text: string | undefined): string | null {
+  return wordSchema.safeParse(text).data ?? null;
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -12,11 +12,16 @@ import { processedImageSchema } from '../../api/image.js';
 import { modelDescriptionSchema, modelVersionSchema, namedVersionSchema } from '../../api/model.js';
 
 export const WORKER_PATH = '/internal/v1/workers';
+/** Headers by which a worker names itself, for the report of a refusal. */
+export const WORKER_HEADER = 'x-lattice-worker';
+export const NODE_HEADER = 'x-lattice-node';
 /** No text is longer: the most boxes, each in the most regions, fit into it. Models are sent one per frame. */
 export const MAX_FRAME = 4 * 1024 * 1024;
 
 /** The service pings this often, a worker reports this often. */
 export const BEAT_MS = 2_000;
+/** A worker that is not heard between so many pings gets no images while another one is well. */
+export const QUIET_PINGS = 3;
 /** Either end gives the other up after this time of silence. */
 export const SILENCE_MS = 15_000;
 
@@ -62,7 +67,7 @@ export type ReportedState = z.output<typeof stateSchema>;
 export type SentState = z.input<typeof stateSchema>;
 
 /** Fit for the log and for the reason of a close. */
-const wordSchema = z.string().regex(/^[\x20-\x7e]{1,128}$/);
+export const wordSchema = z.string().regex(/^[\x20-\x7e]{1,128}$/);
 
 const helloSchema = z.object({
   type: z.literal('hello'),

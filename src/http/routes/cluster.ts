@@ -1,11 +1,11 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z } from '@hono/zod-openapi';
-import type { LeftOutWorker } from '../../clusters/cluster.js';
 import {
   clusterNodeSchema,
   clusterSnapshotSchema,
   type ClusterSnapshot,
 } from '../../clusters/cluster-status.js';
+import type { AbsentWorker } from '../../execution/near/absent-workers.js';
 import { modelFaults, type ModelDigests } from '../../execution/worker-models.js';
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
@@ -26,13 +26,14 @@ const workerSchema = z
   .object({
     worker_id: z.string(),
     node_id: z.string(),
-    state: z.enum(['ready', 'leaving', 'unhealthy', 'failed']).openapi({
-      description: 'failed: its process ended at its start again and again; it is left out',
+    state: z.enum(['ready', 'leaving', 'unhealthy', 'failed', 'lost', 'refused']).openapi({
+      description:
+        'failed: its process ended at its start again and again; it is left out. lost: its connection ended without notice; listed until it is back, an hour at most. refused: it has another worker token or version; listed until it joins or for a minute',
     }),
     reason: z
       .string()
       .nullable()
-      .openapi({ description: 'Why it is unhealthy or failed; null when it is neither' }),
+      .openapi({ description: 'Why it runs no images; null when it is ready or leaving' }),
     device: z.string(),
     precision: z.string(),
     in_hand: z.int(),
@@ -70,7 +71,9 @@ const clusterStatusSchema = z
       .openapi('ClusterEngine', { description: 'All workers as one; counts are in images' }),
     workers: z
       .array(workerSchema)
-      .openapi({ description: 'Each worker that is connected or failed; counts are in images' }),
+      .openapi({
+        description: 'Each worker that is connected, failed, lost or refused; counts are in images',
+      }),
   })
   .openapi('ClusterStatus');
 
@@ -78,7 +81,7 @@ export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
 
 export function clusterRoutes(
   route: AddRoute,
-  { cluster, detector, workers, modelDigests, leftOutWorkers, logger }: AppDeps,
+  { cluster, detector, workers, modelDigests, absentWorkers, logger }: AppDeps,
 ): void {
   route(
     {
@@ -112,7 +115,7 @@ export function clusterRoutes(
       try {
         const status = await cluster.status();
         const body = view(status, detector.stats(), workers(), modelDigests());
-        body.workers.push(...leftOutWorkers().map(viewLeftOut));
+        body.workers.push(...absentWorkers().map(viewAbsent));
         return replyJson(c, 200, body, rayHeaders(status));
       } catch (thrown) {
         if (thrown instanceof LatticeError) throw thrown;
@@ -164,11 +167,12 @@ function view(
   };
 }
 
-function viewLeftOut({ workerId, nodeId, reason }: LeftOutWorker): ClusterStatusBody['workers'][0] {
+function viewAbsent(worker: AbsentWorker): ClusterStatusBody['workers'][0] {
+  const { workerId, nodeId, state, reason } = worker;
   return {
     worker_id: workerId,
     node_id: nodeId,
-    state: 'failed',
+    state,
     reason,
     device: 'none',
     precision: 'none',

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { WebSocket } from 'ws';
 import type { WorkerGate } from '../../execution/near/worker-gate.js';
-import { WORKER_PATH } from '../../execution/wire/frames.js';
+import { NODE_HEADER, WORKER_HEADER, WORKER_PATH } from '../../execution/wire/frames.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppEnv } from '../app-env.js';
 import { upgradeToWebSocket } from '../server/web-socket.js';
@@ -22,7 +22,13 @@ export function addWorkerRoute(
     }
     const bindings = c.env as { incoming?: IncomingMessage } | undefined;
     const address = bindings?.incoming?.socket.remoteAddress;
-    if (!gate.admits(c.req.header('authorization'), address)) {
+    const caller = {
+      authorization: c.req.header('authorization'),
+      address,
+      workerId: c.req.header(WORKER_HEADER),
+      nodeId: c.req.header(NODE_HEADER),
+    };
+    if (!gate.admits(caller)) {
       throw new LatticeError('unauthorized', 'The worker token is missing or wrong.');
     }
     return upgradeToWebSocket(c, (socket) => {

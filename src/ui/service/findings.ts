@@ -50,11 +50,11 @@ function readiness({ notReady }: Seen): Finding[] {
 
 function workers({ status }: Seen): Finding[] {
   const all = status?.workers ?? [];
-  const ill = all.filter(({ state }) => state === 'unhealthy' || state === 'failed');
-  if (ill.length === 0) return [];
-  const level = ill.length === all.length ? 'bad' : 'warn';
+  const ill = all.filter(({ state }) => state !== 'ready' && state !== 'leaving');
   const [first] = ill;
-  const reason = first?.reason ?? first?.worker_id ?? '';
+  if (first === undefined) return [];
+  const level = ill.length === all.length ? 'bad' : 'warn';
+  const reason = `${first.worker_id}: ${first.reason ?? first.state}`;
   const are = ill.length === 1 ? 'does' : 'do';
   return [
     { level, text: `${ill.length} of ${plural(all.length, 'worker')} ${are} not work: ${reason}` },
@@ -64,10 +64,12 @@ function workers({ status }: Seen): Finding[] {
 function differentModels({ status }: Seen): Finding[] {
   const all = status?.workers ?? [];
   const other = all.filter(({ model_faults: faults }) => faults.length > 0);
-  const [fault] = other.flatMap(({ model_faults: faults }) => faults);
-  if (fault === undefined) return [];
+  const [first] = other;
+  if (first === undefined) return [];
   const some = `${other.length} of ${plural(all.length, 'worker')}`;
-  const text = `The models of ${some} are not those of the service: ${fault}`;
+  const which = `${first.worker_id} on node ${first.node_id}`;
+  const fault = first.model_faults[0] ?? '';
+  const text = `The models of ${some} are not those of the service: ${which}: ${fault}`;
   return [{ level: 'warn', text }];
 }
 

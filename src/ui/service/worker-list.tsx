@@ -50,7 +50,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
         <span class={`pill ${state}`}>{state}</span>
       </header>
       <p class="fine">
-        {device.toUpperCase()} {precision} on <Foreign text={node} />
+        {device !== 'none' && `${device.toUpperCase()} ${precision} `}on <Foreign text={node} />
       </p>
       <p>
         <b>{worker.in_hand}</b> in hand · {plural(worker.completed, 'image')} done

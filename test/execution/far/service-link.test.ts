@@ -87,6 +87,28 @@ describe('a failure before the connection is one failed attempt', () => {
   });
 });
 
+it('tells why it is not connected once, and the next connection', async () => {
+  const lines: string[] = [];
+  await rig.close();
+  rig = await openWorkerRig({ token: 'the-token' });
+  let token = 'wrong';
+  const link = openLink({
+    token: () => token,
+    report: (line) => lines.push(line),
+    refusedWaitMs: 20,
+  });
+  const served = link.serve();
+  await until(() => warnings.length >= 2, 'refused twice');
+  token = 'the-token';
+  await until(() => rig.detector.workers().length === 1, 'joined');
+  await link.stop(0);
+  await served;
+  const url = rig.server.url.replace('http', 'ws');
+  const why =
+    'the service answered 401, the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines';
+  expect(lines).toEqual([`not connected to ${url}: ${why}`, `connected to ${url}`]);
+});
+
 function fail(message: string): () => never {
   return () => {
     throw new Error(message);

@@ -166,6 +166,24 @@ describe('admission of workers', () => {
     );
   });
 
+  it('names the worker that it refused, until that joins', async () => {
+    await open({ token: 'the-token' });
+    const named = { 'x-lattice-worker': 'worker-0', 'x-lattice-node': 'node-a' };
+    await new HandWorker({ headers: { ...named, authorization: 'Bearer wrong' } }).closing();
+    const reason =
+      'worker-0 on node node-a at 127.0.0.1 was refused, because it has another worker token than the service: ' +
+      'the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines.';
+    expect(rig.gate.absent()).toEqual([
+      { workerId: 'worker-0', nodeId: 'node-a', state: 'refused', reason },
+    ]);
+    expect(rig.logged.map(({ message }) => message)).toEqual([reason]);
+    await HandWorker.join({}, { headers: { authorization: 'Bearer the-token' } });
+    expect(rig.gate.absent()).toEqual([]);
+    // A program without the token says nothing of a worker that is there.
+    await new HandWorker({ headers: named }).closing();
+    expect(rig.gate.absent()).toEqual([]);
+  });
+
   it('refuses a browser page', async () => {
     const page = new HandWorker({ origin: 'http://127.0.0.1:8000' });
     await page.closing();
@@ -245,6 +263,29 @@ describe('admission of workers', () => {
       fields: { workerId: 'worker-0', nodeId: 'node-a', missing: ['/srv/more'], roots },
     });
   });
+});
+
+it('a worker that is lost is listed with the reason until it is back; one that leaves is not', async () => {
+  const lost = await HandWorker.join();
+  lost.socket.terminate();
+  await until(() => rig.gate.absent().length === 1, 'listed');
+  expect(rig.gate.absent()).toEqual([
+    {
+      workerId: 'worker-0',
+      nodeId: 'node-a',
+      state: 'lost',
+      reason: expect.stringMatching(
+        /^Lost at \S+Z: The socket closed with 1006\. Is node node-a \(host host-a\) up, and does it reach the service\?$/,
+      ),
+    },
+  ]);
+  const back = await HandWorker.join({ nodeId: 'node-b' });
+  expect(rig.gate.absent()).toEqual([]);
+  back.send({ type: 'draining' });
+  await until(() => rig.detector.workers()[0]?.worker.leaving === true, 'leaving');
+  back.socket.close();
+  await until(() => rig.detector.workers().length === 0, 'gone');
+  expect(rig.gate.absent()).toEqual([]);
 });
 
 describe('leases', () => {
@@ -382,6 +423,22 @@ describe('workers that leave', () => {
     const second = await HandWorker.join({ instance: 'b' });
     second.send(resultFrame(await second.lease(), 1));
     await answer;
+  });
+
+  it('the synchronous image of a worker that is not heard runs on another before it is given up', async () => {
+    await open({ beatMs: 20 });
+    const silent = await HandWorker.join({ instance: 'a' }, { autoPong: false });
+    const answer = rig.detector.detect(image('a.jpg', { kind: 'sync' }));
+    await silent.lease();
+    const second = await HandWorker.join({ instance: 'b', nodeId: 'node-b' });
+    second.send(resultFrame(await second.lease(), 7));
+    expect((await answer).image.width).toBe(7);
+    const { worker } = rig.detector.workers()[0]!;
+    expect(worker.unhealthy()?.message).toMatch(
+      /^Nothing was heard of node node-a \(host host-a\) /,
+    );
+    silent.send({ type: 'state', state: hello().state });
+    await until(() => worker.unhealthy() === null, 'heard again');
   });
 
   it.each([

@@ -319,6 +319,18 @@ TEST_F(RootedFilesTest, AFileThatIsCutWhileItIsReadIsReadAgainOnce) {
   EXPECT_NE(changed.message().find("was modified while it was read"), std::string::npos);
 }
 
+// For an open descriptor a folder that takes the place of another is like a mount.
+TEST_F(RootedFilesTest, AVolumeThatIsMountedLateIsUsedAndAnEmptyMountPointIsNot) {
+  const RootedFiles files = Files();
+  fs::rename(base_ / "root", base_ / "unmounted");
+  fs::create_directories(base_ / "root");
+  EXPECT_EQ(files.Read("new.jpg").status().code(), StatusCode::kImageNotFound);
+  EXPECT_EQ(TextOf(files.Read("sub/b.jpg")->bytes), "deep");
+  Write(base_ / "root/new.jpg", "mounted");
+  EXPECT_EQ(TextOf(files.Read("new.jpg")->bytes), "mounted");
+  EXPECT_EQ(files.Read("sub/b.jpg").status().code(), StatusCode::kImageNotFound);
+}
+
 TEST_F(RootedFilesTest, MessagesNeverNameTheServersFolders) {
   fs::create_symlink("../outside/secret.jpg", base_ / "root/out.jpg");
   const RootedFiles files = Files();

@@ -6,7 +6,7 @@ import { compose, get } from '../../support/composed-app.js';
 
 const app = compose();
 const status = (await get(app, '/v1/cluster/status')).body as ClusterStatus;
-const worker = (state: 'ready' | 'unhealthy', reason: string | null) => ({ worker_id: 'w', node_id: 'n', state, reason, device: 'cpu', precision: 'bf16', in_hand: 0, completed: 0, models: [], model_faults: [] as string[] }); // prettier-ignore
+const worker = (state: 'ready' | 'unhealthy' | 'lost', reason: string | null) => ({ worker_id: 'w', node_id: 'n', state, reason, device: 'cpu', precision: 'bf16', in_hand: 0, completed: 0, models: [], model_faults: [] as string[] }); // prettier-ignore
 const seen = (changes: Partial<Seen> = {}): Seen => ({
   notReady: null,
   status: { ...status, workers: [worker('ready', null)] },
@@ -36,9 +36,13 @@ test('a model whose file was replaced by a bad one', () => {
 
 test('a worker that does not work', () => {
   const one = { ...status, workers: [worker('ready', null), worker('unhealthy', 'it hangs')] };
-  expect(texts({ status: one })).toEqual(['warn: 1 of 2 workers does not work: it hangs']);
+  expect(texts({ status: one })).toEqual(['warn: 1 of 2 workers does not work: w: it hangs']);
   const all = { ...status, workers: [worker('unhealthy', 'it hangs')] };
-  expect(texts({ status: all })).toEqual(['bad: 1 of 1 worker does not work: it hangs']);
+  expect(texts({ status: all })).toEqual(['bad: 1 of 1 worker does not work: w: it hangs']);
+  const lost = { ...status, workers: [worker('ready', null), worker('lost', 'its node is down')] };
+  expect(texts({ status: lost })).toEqual([
+    'warn: 1 of 2 workers does not work: w: its node is down',
+  ]);
 });
 
 test('a volume that hangs', () => {
@@ -65,7 +69,7 @@ test('models that differ between nodes', () => {
   expect(findings(seen({ status: { ...status, workers } }))).toEqual([
     {
       level: 'warn',
-      text: 'The models of 1 of 2 workers are not those of the service: m.pt is missing.',
+      text: 'The models of 1 of 2 workers are not those of the service: w on node n: m.pt is missing.',
     },
   ]);
 });
