@@ -69,11 +69,9 @@ const clusterStatusSchema = z
         }),
       })
       .openapi('ClusterEngine', { description: 'All workers as one; counts are in images' }),
-    workers: z
-      .array(workerSchema)
-      .openapi({
-        description: 'Each worker that is connected, failed, lost or refused; counts are in images',
-      }),
+    workers: z.array(workerSchema).openapi({
+      description: 'Each worker that is connected, failed, lost or refused; counts are in images',
+    }),
   })
   .openapi('ClusterStatus');
 
