@@ -9,20 +9,11 @@ export interface JobCounter {
   counts(): Promise<{ pending: number; running: number }>;
 }
 
-export interface LeftOutWorker {
-  workerId: string;
-  nodeId: string;
-  /** A clause. */
-  reason: string;
-}
-
 export interface Cluster {
   detector: Executor;
   /** To be called once, when the jobs are open. */
   watch(jobs: JobCounter): ClusterStatusSource;
-  /** Workers that will not be started again; absent if the service does not start them. */
-  leftOut?(): LeftOutWorker[];
-  /** Workers that should run images and do not, those that are left out among them. */
+  /** Workers that should run images and are not connected; left out where images run in this process. */
   absent?(): AbsentWorker[];
   /** Where worker processes connect; null where images run in this process. */
   gate: WorkerGate | null;

@@ -5,15 +5,17 @@ import { openFileAccess } from '../execution/here/file-access.js';
 import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import { WorkerGate, type WorkerGateParts } from '../execution/near/worker-gate.js';
 import type { Config } from '../settings/config.js';
-import type { Cluster, JobCounter, LeftOutWorker } from './cluster.js';
+import type { Cluster, JobCounter } from './cluster.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 
 /** What differs between such clusters: how workers are started, and where the state of the machines comes from. */
-export interface WorkerSupply extends Pick<Cluster, 'leftOut' | 'start'> {
+export interface WorkerSupply extends Pick<Cluster, 'start'> {
   /** The token that workers must present, the times of the connection, and who is told of a worker. */
   gate: Pick<WorkerGateParts, 'token' | 'beatMs' | 'silenceMs' | 'onJoined' | 'onLost'>;
   /** A sentence for the answer when no worker came in time. */
   whyNoWorker(): string;
+  /** Workers that are not started again; absent if the service does not start them. */
+  failed?(): AbsentWorker[];
   watch(executor: Executor, jobs: JobCounter): ClusterStatusSource;
   /** Ends what `watch` and `start` began. The connections of the workers are closed before. */
   close(): Promise<void>;
@@ -44,8 +46,7 @@ export async function openWorkerCluster(
     detector: executor,
     gate,
     watch: (jobs) => supply.watch(executor, jobs),
-    ...(supply.leftOut && { leftOut: supply.leftOut }),
-    absent: () => absentWorkers(gate, supply.leftOut?.() ?? []),
+    absent: () => absentWorkers(gate, supply.failed?.() ?? []),
     ...(supply.start && { start: supply.start }),
     close: async () => {
       await executor.close();
@@ -56,8 +57,7 @@ export async function openWorkerCluster(
   };
 }
 
-function absentWorkers(gate: WorkerGate, leftOut: readonly LeftOutWorker[]): AbsentWorker[] {
-  const failed = leftOut.map((worker): AbsentWorker => ({ ...worker, state: 'failed' }));
+function absentWorkers(gate: WorkerGate, failed: readonly AbsentWorker[]): AbsentWorker[] {
   const known = new Set(failed.map(({ workerId }) => workerId));
   return [...failed, ...gate.absent().filter(({ workerId }) => !known.has(workerId))];
 }

@@ -2,6 +2,7 @@
 import type { ShadowRuns } from '../aliases/shadow-runs.js';
 import { isEnd } from '../api/events.js';
 import type { Cluster } from '../clusters/cluster.js';
+import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import { countByState, gpusOf } from '../execution/worker-stats.js';
 import { readinessFault } from '../http/routes/health.js';
 import type { JobService } from '../jobs/job-service.js';
@@ -57,7 +58,7 @@ export function feedMetrics(
     shadowShares: () =>
       shadows.shares().map(({ alias, share }) => ({ labels: { alias }, value: share })),
     statistics: () => detector.stats(),
-    workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
+    workers: () => ({ ...countByState(detector.workers()), ...countAbsent(cluster) }),
     workerEvents: () => ({ ...detector.events }),
     gpus: () => gpusOf(detector.workers()),
   });
@@ -76,10 +77,13 @@ export function countJobs(metrics: Metrics, jobs: Pick<JobService, 'onEvent'>): 
   });
 }
 
-/** Nothing where the service does not start the workers. */
-function countFailed(cluster: Cluster): { failed?: number } {
-  const leftOut = cluster.leftOut?.();
-  return leftOut === undefined ? {} : { failed: leftOut.length };
+/** Nothing where images run in this process. */
+function countAbsent(cluster: Cluster): Partial<Record<AbsentWorker['state'], number>> {
+  const absent = cluster.absent?.();
+  if (absent === undefined) return {};
+  const counts = { failed: 0, lost: 0, refused: 0 };
+  for (const { state } of absent) counts[state] += 1;
+  return counts;
 }
 
 /** 0 for null, and for a time that lies ahead because the clock was set back. */

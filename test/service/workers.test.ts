@@ -229,6 +229,9 @@ test('a worker without the token is the reason why none has joined', async () =>
   expect(await workersOf(service.url)).toMatchObject([
     { worker_id: 'stranger', state: 'refused', reason: expect.stringContaining(reason) },
   ]);
+  expect((await call(service.url, '/metrics')).text).toContain(
+    'lattice_workers{state="refused"} 1',
+  );
   await service[Symbol.asyncDispose]();
   await Promise.all(workers.map(end));
   workers = [];

@@ -11,6 +11,7 @@ import {
 } from '../../settings/config.js';
 import { settingsFor } from '../../settings/settings.js';
 import type { Logger } from '../../base/logger-port.js';
+import type { AbsentWorker } from '../../execution/near/absent-workers.js';
 import type { Cluster } from '../cluster.js';
 import { MachineStatus } from '../machine-status.js';
 import { openWorkerCluster } from '../worker-cluster.js';
@@ -44,9 +45,9 @@ export function openProcessCluster(
       }),
     ]),
   );
-  const leftOut = () =>
-    [...processes.values()].flatMap(({ workerId, failure }) =>
-      failure === null ? [] : [{ workerId, nodeId: hostname(), reason: failure }],
+  const failed = () =>
+    [...processes.values()].flatMap(({ workerId, failure }): AbsentWorker[] =>
+      failure === null ? [] : [{ workerId, nodeId: hostname(), state: 'failed', reason: failure }],
     );
   return openWorkerCluster(config, version, logger, {
     gate: {
@@ -62,12 +63,12 @@ export function openProcessCluster(
       },
     },
     whyNoWorker: () =>
-      leftOut()
+      failed()
         .map(({ workerId, reason }) => `${workerId}: ${reason}`.replace(/\.?$/, '.'))
         .join(' ') || 'The worker processes are starting.',
     watch: (detector, jobs) =>
       new MachineStatus({ detector, jobs, version, threads: config.threads }),
-    leftOut,
+    failed,
     start: (serviceUrl) => {
       for (const each of processes.values()) each.start(toWorkerAddress(serviceUrl));
     },
