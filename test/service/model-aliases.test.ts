@@ -189,13 +189,11 @@ test('a shadow of the same weights agrees in full; one that differs is flagged w
     expect((await agreement('depot')).flagged).toBe(true);
   });
   expect(images).toBeLessThanOrEqual(50);
-  const { all, least, shadow } = await agreement('depot');
+  const { all, least, shadow, images: compared } = await agreement('depot');
   expect({ shadow, flipped: all.flipped }).toEqual({ shadow: 'other.pt', flipped: all.matched });
   expect(least[0]).toMatchObject({ image_path: 'shapes.png', share: 0 });
   // The boxes that were compared, whatever the request asked for.
-  expect(least[0]?.boxes).toHaveLength(
-    (all.first + all.second) / 2 / (await agreement('depot')).images,
-  );
+  expect(least[0]?.boxes).toHaveLength((all.first + all.second) / 2 / compared);
   for (const { change, before, after } of least[0]?.boxes ?? []) {
     expect([change, OWN_CLASSES.indexOf(before?.class ?? '')]).toEqual([
       ...['changed', OTHER_CLASSES.indexOf(after?.class ?? '?')],
