@@ -5,3 +5,8 @@
 export function classKey(name: string): string {
   return name.trim().toLowerCase();
 }
+
+/** Values of classes, such as thresholds, by `classKey`. */
+export function byClassKey<V>(values: Readonly<Record<string, V>>): Map<string, V> {
+  return new Map(Object.entries(values).map(([name, value]) => [classKey(name), value]));
+}

@@ -8,7 +8,7 @@ import type { EngineParameters } from '../native/contract.js';
 import { isDefaultVehicles } from './class-filter.js';
 import { isMask, sortIntoRegions, withoutMasked } from './regions.js';
 import { intersectionOverUnion } from '../api/box-overlap.js';
-import { classKey } from '../api/class-key.js';
+import { byClassKey, classKey } from '../api/class-key.js';
 
 /** More than a picture has, so that what is left out later takes no place of what stays. */
 const FOUND_BY_ENGINE = 10_000;
@@ -63,9 +63,7 @@ function aboveThresholds(
   found: Detection[],
   { confidence, classThresholds }: DetectOptions,
 ): Detection[] {
-  const byClass = new Map(
-    Object.entries(classThresholds).map(([name, value]) => [classKey(name), value]),
-  );
+  const byClass = byClassKey(classThresholds);
   if (byClass.size === 0) return found;
   return found.filter((box) => box.confidence > (byClass.get(classKey(box.class)) ?? confidence));
 }

@@ -12,6 +12,7 @@ import {
   NODE_HEADER,
   readServiceFrame,
   SILENCE_MS,
+  TOKEN_REMEDY,
   WORKER_HEADER,
   WORKER_PATH,
   type SentByWorker,
@@ -49,7 +50,6 @@ const HANDSHAKE_MS = 10_000;
 
 /** `lattice_ray status` looks for this. */
 const NOT_CONNECTED = 'not connected';
-const WRONG_TOKEN = ', the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines';
 
 interface ConnectionEnd {
   /** The service took the hello. */
@@ -187,7 +187,7 @@ export class ServiceLink {
       });
       socket.on('unexpected-response', (_request, response) => {
         status = response.statusCode ?? 0;
-        fault = `the service answered ${status}${status === 401 ? WRONG_TOKEN : ''}`;
+        fault = `the service answered ${status}${status === 401 ? `, ${TOKEN_REMEDY}` : ''}`;
         socket.terminate();
       });
       socket.on('error', (error) => {

@@ -1,6 +1,6 @@
 /** Where workers connect: one timer watches all connections. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { BEAT_MS, CLOSE, wordSchema } from '../wire/frames.js';
+import { BEAT_MS, CLOSE, TOKEN_REMEDY, wordSchema } from '../wire/frames.js';
 import { AbsentWorkers, type AbsentWorker } from './absent-workers.js';
 import type { RemoteWorker } from './remote-worker.js';
 import { WorkerConnection, type ConnectionParts, type WorkerSocket } from './worker-connection.js';
@@ -69,7 +69,7 @@ export class WorkerGate {
     const workerId = readWord(caller.workerId);
     const nodeId = readWord(caller.nodeId) ?? 'unknown';
     const who = workerId === null ? 'A worker' : `${workerId} on node ${nodeId}`;
-    const text = `${who} at ${address} was refused, because it has ${what}: the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines.`;
+    const text = `${who} at ${address} was refused, because it has ${what}: ${TOKEN_REMEDY}.`;
     this.#refusal = { text, at: now };
     if (workerId !== null) this.#noteAbsent({ workerId, nodeId, state: 'refused', reason: text });
     if (now - this.#loggedAt < LOGGED_EVERY_MS) return;

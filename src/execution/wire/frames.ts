@@ -18,6 +18,9 @@ export const NODE_HEADER = 'x-lattice-node';
 /** No text is longer: the most boxes, each in the most regions, fit into it. Models are sent one per frame. */
 export const MAX_FRAME = 4 * 1024 * 1024;
 
+/** What to do where a token is refused; both ends say it. */
+export const TOKEN_REMEDY = 'the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines';
+
 /** The service pings this often, a worker reports this often. */
 export const BEAT_MS = 2_000;
 /** A worker that is not heard between so many pings gets no images while another one is well. */

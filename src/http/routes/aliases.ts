@@ -15,6 +15,7 @@ import {
   leastAgreeingSchema,
   viewAgreementFigures,
 } from '../answer/agreement-figures.js';
+import { viewComparedBox } from '../answer/compared-box.js';
 import type { HideFolders } from '../answer/problem.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
@@ -284,11 +285,7 @@ function viewAgreement(
       ...each,
       image_path: hide(path),
       image: size,
-      boxes: boxes.map(({ change, before, after }) => ({
-        change,
-        ...(before && { before }),
-        ...(after && { after }),
-      })),
+      boxes: boxes.map(viewComparedBox),
     })),
     model_ms: rest.modelMs,
     shadow_ms: rest.shadowMs,

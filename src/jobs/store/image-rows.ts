@@ -3,7 +3,7 @@
  * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
  * row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
  */
-import { classKey } from '../../api/class-key.js';
+import { byClassKey, classKey } from '../../api/class-key.js';
 import { versionOf, type NamedVersion } from '../../api/model.js';
 import type { DetectOptions } from '../../api/options.js';
 import { RegionSums } from '../../api/class-counts.js';
@@ -258,7 +258,7 @@ export class ImageReads {
 
   /** By the class as boxes name it. */
   #ownThresholds(jobNumber: number, { classThresholds }: Thresholds): Record<string, number> {
-    const byKey = new Map(Object.entries(classThresholds).map(([name, own]) => [classKey(name), own])); // prettier-ignore
+    const byKey = byClassKey(classThresholds);
     if (byKey.size === 0) return {};
     const found = this.#statements.all(
       'SELECT DISTINCT class FROM job_boxes WHERE job = ?',

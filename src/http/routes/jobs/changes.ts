@@ -11,6 +11,7 @@ import {
   type JobChanges,
 } from '../../../jobs/job-changes.js';
 import type { JobService } from '../../../jobs/job-service.js';
+import { viewComparedBox } from '../../answer/compared-box.js';
 import type { HideFolders } from '../../answer/problem.js';
 import type { AppContext } from '../../app-env.js';
 import { replyJson } from '../../answer/reply.js';
@@ -224,8 +225,8 @@ function viewImage(
     image_path: hide(path),
     image: size,
     ...countChanges(boxes),
-    boxes: boxes.flatMap(({ change, before, after }) =>
-      change === 'same' ? [] : [{ change, ...(before && { before }), ...(after && { after }) }],
+    boxes: boxes.flatMap(({ change, ...box }) =>
+      change === 'same' ? [] : [viewComparedBox({ change, ...box })],
     ),
   };
 }
