@@ -111,7 +111,7 @@ test('the default name may stand for another model, and for the file of its own 
   expect((await answerOf('yolov8n')).model).toBe('yolov8n.pt');
 });
 
-test('a model that is not there, an alias of an alias and a canary that lacks classes are refused', async () => {
+test('a model that is not there, an alias of an alias, a canary that lacks classes and a trial of the model itself are refused', async () => {
   await put('depot', { model: 'first' });
   expect((await put('x', { model: 'absent' })).body.code).toBe('unknown_model');
   expect((await put('x', { model: 'depot' })).body.code).toBe('unknown_model');
@@ -122,13 +122,24 @@ test('a model that is not there, an alias of an alias and a canary that lacks cl
   });
   const none = await put('x', { model: 'first', canary: { model: 'same', share: 0 } });
   expect([none.status, none.body.detail]).toEqual([422, 'canary.share: It must be above 0.']);
+  const itself = await put('x', {
+    model: 'first',
+    canary: { model: 'first.pt', share: 0.5 },
+    shadow: 'first',
+  });
+  expect(itself.body).toMatchObject({
+    code: 'validation_failed',
+    errors: [{ pointer: '#/canary/model' }, { pointer: '#/shadow' }],
+  });
   expect((await put('a b', { model: 'first' })).status).toBe(422);
   expect((await send('GET', '/x')).body.code).toBe('alias_not_found');
   expect((await send('GET', '/depot/agreement')).body.code).toBe('no_other_model');
 });
 
 test('a canary answers its share of the pictures, each always by the same model, and whole jobs', async () => {
-  await put('depot', { model: 'first', canary: { model: 'same', share: 0.5 } });
+  // The same model may be tried as both: it looks at those pictures that the model has answered.
+  const trial = { canary: { model: 'same', share: 0.5 }, shadow: 'same' };
+  expect((await put('depot', { model: 'first', ...trial })).status).toBe(201);
   const names = Array.from({ length: 24 }, (_, index) => `${'./'.repeat(index)}shapes.png`);
   const models = new Map<string, string>();
   for (const name of [...names, ...names]) {

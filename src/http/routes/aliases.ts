@@ -30,6 +30,7 @@ import { timestampSchema } from './jobs/job-fields.js';
 const LAST_VERSION = 999_999;
 
 const { model, canary, shadow } = aliasContentSchema.shape;
+const IS_THE_MODEL = 'It is the model of the alias itself: name another model, or none.';
 const described = ({ description = '' }: { description?: string | undefined }) => ({ description });
 
 const aliasPutSchema = z
@@ -42,6 +43,11 @@ const aliasPutSchema = z
       .openapi(described(canary)),
     shadow: modelNameSchema.nullish().openapi(described(shadow)),
   })
+  .refine((alias) => alias.canary?.model !== alias.model, {
+    error: IS_THE_MODEL,
+    path: ['canary', 'model'],
+  })
+  .refine((alias) => alias.shadow !== alias.model, { error: IS_THE_MODEL, path: ['shadow'] })
   .openapi('AliasPut', { example: { model: 'depot.pt', shadow: 'depot-v2.pt' } });
 
 const aliasSchema = z
