@@ -134,6 +134,14 @@ export class ModelAliases {
   }
 }
 
+/** The models that answer requests, each once: all but shadows. */
+export function answeringModels(aliases: readonly StoredAlias[]): string[] {
+  const names = aliases.flatMap(({ model, canary }) =>
+    canary === null ? [model] : [model, canary.model],
+  );
+  return [...new Set(names)];
+}
+
 /**
  * The model that answers; the same `key` always falls to the same one while the alias stays as it is. It is asked for only
  * where there is a canary.

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Agreement, Alias, ModelList } from '../../src/client/records.js';
+import type { Agreement, Alias, AliasList, ModelList } from '../../src/client/records.js';
 import { eventual, eventually } from '../support/eventually.js';
 import { submitMany } from '../support/model-swaps.js';
 import { OWN_CLASSES, ownModel } from '../support/own-model.js';
@@ -164,6 +164,30 @@ test('a canary answers its share of the pictures, each always by the same model,
     ran.add(used[0]?.model ?? '');
   }
   expect([...ran].sort()).toEqual(['first.pt', 'same.pt']);
+});
+
+test('models that answer under an alias are loaded before the start is over; one that is gone keeps nothing from starting', async () => {
+  const late = join(scratch, 'models', 'late.onnx');
+  writeFileSync(late, ownModel(OWN_CLASSES));
+  await put('depot', { model: 'first', canary: { model: 'same', share: 0.5 }, shadow: 'other' });
+  await put('gone', { model: 'late' });
+  await service.kill();
+  rmSync(late);
+  service = await start();
+  expect((await call(service.url, '/readyz')).status).toBe(200);
+  const { models } = (await call(service.url, '/v1/models')).body as unknown as ModelList;
+  const states = models.map(({ name, state }) => [name, state]);
+  expect(Object.fromEntries(states)).toMatchObject({
+    ...{ 'yolov8n.pt': 'ready', 'first.pt': 'ready', 'same.pt': 'ready', 'depot.pt': 'ready' },
+    ...{ 'other.pt': 'available', 'gone.pt': 'refused' },
+  });
+  expect(models.find(({ name }) => name === 'gone.pt')?.reason).toContain('late.pt');
+  const { aliases } = (await send('GET', '')).body as unknown as AliasList;
+  expect(aliases.map(({ name, model }) => [name, model])).toEqual([
+    ['depot.pt', 'first.pt'],
+    ['gone.pt', 'late.pt'],
+  ]);
+  expect(service.stdout()).toMatch(/"model":"late.pt","code":"unknown_model".*cannot be preloaded/);
 });
 
 test('a job stays on the model that it began with when its alias is promoted, also over a restart', async () => {
