@@ -106,6 +106,6 @@ test('the agreement of a shadow is shown, and a flagged one is exit code 1', asy
   expect(out).toMatch(
     /^On \d+ pictures 0\.0 % of the boxes agree; \d+ were dropped, 0 have failed\.$/m,
   );
-  expect(out).toMatch(/^shapes\.png +0\.0 % +0 lost, 0 gained, \d+ of another class$/m);
+  expect(out).toMatch(/^shapes\.png +0\.0 % +0 lost, 0 gained, \d+ flipped$/m);
   expect(err).toMatch(/^Flagged/);
 });
