@@ -10,17 +10,18 @@ import type { ModelDescription } from '../api/model.js';
 import { aliasNotFound, type AliasContent, type StoredAlias } from '../api/model-alias.js';
 import type { Detector } from '../execution/detector.js';
 
-/** As the calls of the job store. */
+interface StoredAs {
+  alias: StoredAlias;
+  created: boolean;
+}
+
+/** As the calls of the job store. `from`: the version that is to be replaced, null where there is no alias. */
 export interface AliasStore {
   aliases(): Promise<StoredAlias[]>;
   aliasVersion(name: string, version: number): Promise<StoredAlias>;
-  putAlias(
-    name: string,
-    content: AliasContent,
-    at: number,
-  ): Promise<{ alias: StoredAlias; created: boolean }>;
+  putAlias(name: string, content: AliasContent, at: number, from: number | null): Promise<StoredAs>;
   aliasBefore(name: string): Promise<AliasContent>;
-  rollBackAlias(name: string, at: number): Promise<StoredAlias>;
+  rollBackAlias(name: string, at: number, from: number): Promise<StoredAlias>;
   deleteAlias(name: string, at: number): Promise<void>;
 }
 
@@ -65,27 +66,29 @@ export class ModelAliases {
 
   /**
    * Resolves once its models are loaded and it is on disk: requests that begin from then on use it. Rejects with the code
-   * of a model that cannot be used, and with `validation_failed` for a canary that lacks a class of the model.
+   * of a model that cannot be used, with `validation_failed` for a canary that lacks a class of the model, and with
+   * `alias_changed` where another call has changed the alias since this one began.
    */
-  async put(
-    name: string,
-    content: AliasContent,
-  ): Promise<{ alias: StoredAlias; created: boolean }> {
+  put(name: string, content: AliasContent): Promise<StoredAs> {
+    return this.#replace(name, content, this.#byName.get(name)?.version ?? null);
+  }
+
+  async #replace(name: string, content: AliasContent, from: number | null): Promise<StoredAs> {
     await this.#check(content);
-    const stored = await this.#store.putAlias(name, content, Date.now() / 1000);
+    const stored = await this.#store.putAlias(name, content, Date.now() / 1000, from);
     this.#byName.set(name, stored.alias);
     return stored;
   }
 
-  /** The canary answers all requests from then on, without one the shadow. Rejects with `no_other_model`. */
+  /** The canary answers all requests from then on, without one the shadow. Rejects as `put`, and with `no_other_model`. */
   async promote(name: string): Promise<StoredAlias> {
-    const { canary, shadow } = await this.get(name);
+    const { canary, shadow, version } = await this.get(name);
     const model = canary?.model ?? shadow;
     if (model === null) {
       const detail = `The alias '${name}' has neither a canary nor a shadow to promote.`;
       throw new LatticeError('no_other_model', detail);
     }
-    return (await this.put(name, { model, canary: null, shadow: null })).alias;
+    return (await this.#replace(name, { model, canary: null, shadow: null }, version)).alias;
   }
 
   /**
@@ -93,8 +96,9 @@ export class ModelAliases {
    * `put`, and with `no_other_model` where there is nothing before.
    */
   async rollBack(name: string): Promise<StoredAlias> {
+    const { version } = await this.get(name);
     await this.#check(await this.#store.aliasBefore(name));
-    const alias = await this.#store.rollBackAlias(name, Date.now() / 1000);
+    const alias = await this.#store.rollBackAlias(name, Date.now() / 1000, version);
     this.#byName.set(name, alias);
     return alias;
   }
@@ -128,6 +132,14 @@ export class ModelAliases {
       `The model '${modelName}' is still being loaded. Its load goes on: try again when GET /v1/models calls it ready.`,
     );
   }
+}
+
+/** The models that answer requests, each once: all but shadows. */
+export function answeringModels(aliases: readonly StoredAlias[]): string[] {
+  const names = aliases.flatMap(({ model, canary }) =>
+    canary === null ? [model] : [model, canary.model],
+  );
+  return [...new Set(names)];
 }
 
 /**

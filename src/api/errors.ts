@@ -66,6 +66,7 @@ const ROWS = {
   watch_exists: { status: 409, title: 'There is a watch of this name', of: 'request' },
   // Aliases of models.
   alias_not_found: { status: 404, title: 'Alias not found', of: 'request' },
+  alias_changed: { status: 409, title: 'The alias was changed meanwhile', of: 'request' },
   no_other_model: { status: 409, title: 'The alias has no other model', of: 'request' },
   // Image and model.
   image_not_found: { status: 422, title: 'Image not found', of: 'image', ofNode: true },

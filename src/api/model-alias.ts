@@ -15,12 +15,12 @@ export const aliasCanarySchema = z
 export const aliasContentSchema = z.object({
   model: z.string().meta({ description: 'The model that answers, by its own name', example: 'depot.pt' }), // prettier-ignore
   canary: z.union([aliasCanarySchema, z.null()]).meta({
-    description: 'A model that answers a share of the requests in its place',
+    description: 'Another model, which answers a share of the requests in its place',
     example: { model: 'depot-v2.pt', share: 0.1 },
   }),
   shadow: z.string().nullable().meta({
     description:
-      'A model that looks at the same pictures while the service is idle; it answers nothing, and its boxes are compared',
+      'Another model, which looks at the same pictures while the service is idle; it answers nothing, and its boxes are compared',
     example: 'depot-v2.pt',
   }),
 });

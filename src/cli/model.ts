@@ -136,7 +136,7 @@ function registerCompare(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('compare')
     .description(
-      'run two models on the same photos: which boxes agree, are lost, gained or of another class',
+      'run two models on the same photos: which boxes agree, are flipped (of another class), lost or gained',
     )
     .argument('<first>', 'ONNX file, or a name that `lattice model list` shows')
     .argument('<second>', 'the same, of the model that is to take its place')

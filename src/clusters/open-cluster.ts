@@ -6,19 +6,26 @@ import { openProcessCluster } from './processes/open-process-cluster.js';
 import { workerDevices } from './processes/worker-devices.js';
 import type { Logger } from '../base/logger-port.js';
 
+export interface OpenClusterOptions extends EmbeddedOptions {
+  /** Names of models that answer under aliases: loaded at the start, after those of the settings. */
+  aliased: readonly string[];
+}
+
 /** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
 export async function openCluster(
   config: Config,
   version: string,
   logger: Logger,
-  options: EmbeddedOptions,
+  { aliased, ...options }: OpenClusterOptions,
 ): Promise<Cluster> {
   if (config.cluster === 'local') {
     const devices = workerDevices(config);
+    const loading = { ...config, preload: [...config.preload, ...aliased] };
     return devices.length === 0
-      ? openLocalCluster(config, version, logger, options)
-      : openProcessCluster(config, version, logger, devices);
+      ? openLocalCluster(loading, version, logger, options)
+      : openProcessCluster(loading, version, logger, devices);
   }
+  // Workers on Ray outlive the service with their models, and would be replaced where a setting of theirs differs.
   // The modules for Ray take 0.1 s to load, and a service without Ray does not need them.
   const { openRayCluster } = await import('./ray/open-ray-cluster.js');
   return openRayCluster(config, version, logger);

@@ -1,7 +1,7 @@
 /** Assembles the service from its parts and listens. */
 import { Annotator } from '../annotate/annotate.js';
 import { withAliases } from '../aliases/aliased-detector.js';
-import { ModelAliases } from '../aliases/model-aliases.js';
+import { answeringModels, ModelAliases } from '../aliases/model-aliases.js';
 import { ShadowRuns } from '../aliases/shadow-runs.js';
 import { LatticeError } from '../api/errors.js';
 import { connectionLimit, descriptorLimit } from '../base/descriptors.js';
@@ -61,6 +61,7 @@ export async function startService(
   const cluster = await openCluster(config, version, logger, {
     ...options,
     crashMarkerPath: crashMarkerPath(config.dataDir),
+    aliased: answeringModels(await store.aliases()),
   });
   releases.add('cluster', () => cluster.close());
   const { detector: executor } = cluster;

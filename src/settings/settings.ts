@@ -122,7 +122,7 @@ export const settings = {
     .string()
     .default('')
     .describe(
-      'models, comma-separated, that are loaded at the start after the default one, so that their first request is not slow',
+      'models, comma-separated, that are loaded at the start after the default one, so that their first request is not slow; those that answer under aliases follow by themselves',
     )
     .register(uses, { for: WORKERS }),
   modelMemoryMb: count(0)

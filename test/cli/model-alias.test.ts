@@ -16,6 +16,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   models = mkdtempSync(join(tmpdir(), 'lattice-alias-cli-'));
   writeFileSync(join(models, 'first.onnx'), ownModel(OWN_CLASSES));
+  writeFileSync(join(models, 'same.onnx'), ownModel(OWN_CLASSES));
   writeFileSync(join(models, 'other.onnx'), ownModel(['auto', 'moto', 'coach', 'truck']));
   const env = { ...FEW_THREADS, LATTICE_MODELS_DIR: models, LATTICE_PRECISION: 'f32' };
   service = await startService({ env });
@@ -49,20 +50,25 @@ test('an alias is set, promoted, taken back, listed and removed', async () => {
 });
 
 test('canary and share go together, and what the service refuses is said', async () => {
-  const halves = await alias('set', 'depot', 'first', '--canary', 'first');
+  const halves = await alias('set', 'depot', 'first', '--canary', 'same');
   expect(halves).toMatchObject({ code: 2, err: expect.stringContaining('--share') as string });
-  expect((await alias('set', 'depot', 'first', '--canary', 'first', '--share', '0')).code).toBe(2);
-  const canary = ['--canary', 'first', '--share', '0.25', '--json'];
+  expect((await alias('set', 'depot', 'first', '--canary', 'same', '--share', '0')).code).toBe(2);
+  const canary = ['--canary', 'same', '--share', '0.25', '--json'];
   expect(recordOf(await alias('set', 'depot', 'first', ...canary))).toMatchObject({
-    canary: { model: 'first.pt', share: 0.25 },
+    canary: { model: 'same.pt', share: 0.25 },
     shadow: null,
+  });
+  const itself = await alias('set', 'depot', 'first', '--shadow', 'first');
+  expect(itself).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('shadow: It is the model of the alias itself') as string,
   });
   const absent = await alias('promote', 'nowhere');
   expect(absent).toMatchObject({ code: 1, err: expect.stringContaining('nowhere') as string });
 });
 
 test('a shadow that cannot be judged, and one that fails, is exit code 1', async () => {
-  await alias('set', 'fresh', 'first', '--shadow', 'first');
+  await alias('set', 'fresh', 'first', '--shadow', 'same');
   const fresh = await alias('agreement', 'fresh');
   expect(fresh.code).toBe(1);
   expect(fresh.err).toMatch(/^Too early to judge/);
@@ -100,6 +106,6 @@ test('the agreement of a shadow is shown, and a flagged one is exit code 1', asy
   expect(out).toMatch(
     /^On \d+ pictures 0\.0 % of the boxes agree; \d+ were dropped, 0 have failed\.$/m,
   );
-  expect(out).toMatch(/^shapes\.png +0\.0 % +0 lost, 0 gained, \d+ of another class$/m);
+  expect(out).toMatch(/^shapes\.png +0\.0 % +0 lost, 0 gained, \d+ flipped$/m);
   expect(err).toMatch(/^Flagged/);
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { JobAgreement } from '../../src/client/records.js';
 import { ownModel } from '../support/own-model.js';
 import { DEMO } from '../support/service-client.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
@@ -23,12 +24,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Report {
+/** Its figures are those of the API. */
+interface Report extends Pick<JobAgreement, 'share' | 'all' | 'by_class' | 'by_size'> {
   models: { model: string; map50_95: number | null; inference_ms: number }[];
-  agreement: number;
-  all: { first: number; second: number; lost: number; gained: number; score_shift: number | null };
-  by_class: { of: string }[];
-  least: { picture: string; agreement: number }[];
+  images: number;
+  least: Omit<JobAgreement['least'][number], 'index' | 'with_index'>[];
 }
 
 async function compared(...args: string[]): Promise<Report> {
@@ -39,7 +39,9 @@ async function compared(...args: string[]): Promise<Report> {
 
 test('the same file agrees with itself in full', async () => {
   const report = await compared(BUNDLED, BUNDLED, '--images', STREET);
-  expect(report).toMatchObject({ agreement: 1, least: [], all: { lost: 0, gained: 0 } });
+  expect(report).toMatchObject({
+    ...{ images: 1, share: 1, least: [], all: { flipped: 0, lost: 0, gained: 0 } },
+  });
   expect(report.all.first).toBeGreaterThan(0);
   expect(report.all.score_shift).toBeCloseTo(0);
   expect(report.models.map(({ model }) => model)).toEqual([BUNDLED, BUNDLED]);
@@ -48,16 +50,19 @@ test('the same file agrees with itself in full', async () => {
 test('another model is told by class, and the pictures that agree least are named', async () => {
   const args = [BUNDLED, join(folder, 'other.onnx'), '--images', DEMO];
   const report = await compared(...args);
-  expect(report.agreement).toBeLessThan(0.5);
+  expect(report.share).toBeLessThan(0.5);
+  expect(report.all.flipped).toBeGreaterThan(0);
   expect(report.by_class.map(({ of }) => of)).toEqual(expect.arrayContaining(['car']));
   const [worst] = report.least;
-  expect(worst!.picture).toMatch(/models\/demo\/\w+\.\w+$/);
-  expect(worst!.agreement).toBeLessThanOrEqual(report.least.at(-1)!.agreement);
+  expect(worst!.image_path).toMatch(/models\/demo\/\w+\.\w+$/);
+  expect(worst!.share).toBeLessThanOrEqual(report.least.at(-1)!.share);
+  expect(Object.keys(worst!).sort()).toEqual(['flipped', 'gained', 'image_path', 'lost', 'share']);
   const { out } = await run('model', 'compare', ...args);
   expect(out).toMatch(/^MODEL +PRECISION +TIME +BOXES$/m);
   expect(out).toMatch(
     /^On \d+ pictures \d+\.\d % of the boxes above 30 % and of their partners agree\.$/m,
   );
+  expect(out).toMatch(/^BOXES +FIRST +SECOND +MATCHED +FLIPPED +LOST +GAINED +SCORE$/m);
   expect(out).toContain('Pictures that agree least:');
 });
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Agreement, Alias, ModelList } from '../../src/client/records.js';
+import type { Agreement, Alias, AliasList, ModelList } from '../../src/client/records.js';
 import { eventual, eventually } from '../support/eventually.js';
 import { submitMany } from '../support/model-swaps.js';
 import { OWN_CLASSES, ownModel } from '../support/own-model.js';
@@ -111,7 +111,7 @@ test('the default name may stand for another model, and for the file of its own 
   expect((await answerOf('yolov8n')).model).toBe('yolov8n.pt');
 });
 
-test('a model that is not there, an alias of an alias and a canary that lacks classes are refused', async () => {
+test('a model that is not there, an alias of an alias, a canary that lacks classes and a trial of the model itself are refused', async () => {
   await put('depot', { model: 'first' });
   expect((await put('x', { model: 'absent' })).body.code).toBe('unknown_model');
   expect((await put('x', { model: 'depot' })).body.code).toBe('unknown_model');
@@ -122,13 +122,24 @@ test('a model that is not there, an alias of an alias and a canary that lacks cl
   });
   const none = await put('x', { model: 'first', canary: { model: 'same', share: 0 } });
   expect([none.status, none.body.detail]).toEqual([422, 'canary.share: It must be above 0.']);
+  const itself = await put('x', {
+    model: 'first',
+    canary: { model: 'first.pt', share: 0.5 },
+    shadow: 'first',
+  });
+  expect(itself.body).toMatchObject({
+    code: 'validation_failed',
+    errors: [{ pointer: '#/canary/model' }, { pointer: '#/shadow' }],
+  });
   expect((await put('a b', { model: 'first' })).status).toBe(422);
   expect((await send('GET', '/x')).body.code).toBe('alias_not_found');
   expect((await send('GET', '/depot/agreement')).body.code).toBe('no_other_model');
 });
 
 test('a canary answers its share of the pictures, each always by the same model, and whole jobs', async () => {
-  await put('depot', { model: 'first', canary: { model: 'same', share: 0.5 } });
+  // The same model may be tried as both: it looks at those pictures that the model has answered.
+  const trial = { canary: { model: 'same', share: 0.5 }, shadow: 'same' };
+  expect((await put('depot', { model: 'first', ...trial })).status).toBe(201);
   const names = Array.from({ length: 24 }, (_, index) => `${'./'.repeat(index)}shapes.png`);
   const models = new Map<string, string>();
   for (const name of [...names, ...names]) {
@@ -153,6 +164,30 @@ test('a canary answers its share of the pictures, each always by the same model,
     ran.add(used[0]?.model ?? '');
   }
   expect([...ran].sort()).toEqual(['first.pt', 'same.pt']);
+});
+
+test('models that answer under an alias are loaded before the start is over; one that is gone keeps nothing from starting', async () => {
+  const late = join(scratch, 'models', 'late.onnx');
+  writeFileSync(late, ownModel(OWN_CLASSES));
+  await put('depot', { model: 'first', canary: { model: 'same', share: 0.5 }, shadow: 'other' });
+  await put('gone', { model: 'late' });
+  await service.kill();
+  rmSync(late);
+  service = await start();
+  expect((await call(service.url, '/readyz')).status).toBe(200);
+  const { models } = (await call(service.url, '/v1/models')).body as unknown as ModelList;
+  const states = models.map(({ name, state }) => [name, state]);
+  expect(Object.fromEntries(states)).toMatchObject({
+    ...{ 'yolov8n.pt': 'ready', 'first.pt': 'ready', 'same.pt': 'ready', 'depot.pt': 'ready' },
+    ...{ 'other.pt': 'available', 'gone.pt': 'refused' },
+  });
+  expect(models.find(({ name }) => name === 'gone.pt')?.reason).toContain('late.pt');
+  const { aliases } = (await send('GET', '')).body as unknown as AliasList;
+  expect(aliases.map(({ name, model }) => [name, model])).toEqual([
+    ['depot.pt', 'first.pt'],
+    ['gone.pt', 'late.pt'],
+  ]);
+  expect(service.stdout()).toMatch(/"model":"late.pt","code":"unknown_model".*cannot be preloaded/);
 });
 
 test('a job stays on the model that it began with when its alias is promoted, also over a restart', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { openJobStore } from '../../src/jobs/store/job-store.js';
 import { writeOwnModel } from '../support/own-model.js';
 import { call, DEMO, detect } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
@@ -51,14 +52,24 @@ async function ended(pids: number[], withinMs: number): Promise<void> {
   }
 }
 
-test('the models of LATTICE_PRELOAD are loaded in each of them; a wait for another is told', async () => {
+test('the models of LATTICE_PRELOAD and of aliases are loaded in each of them; a wait for another is told', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lattice-preload-'));
   writeOwnModel(folder);
-  copyFileSync(join(folder, 'own.onnx'), join(folder, 'late.onnx'));
+  for (const name of ['late', 'gate']) {
+    copyFileSync(join(folder, 'own.onnx'), join(folder, `${name}.onnx`));
+  }
+  const store = await openJobStore(folder);
+  for (const model of ['own.pt', 'gate.pt']) {
+    await store.putAlias(`of-${model}`, { model, canary: null, shadow: null }, 1, null);
+  }
+  await store.close();
   try {
     const env = { LATTICE_MODELS_DIR: folder, LATTICE_PRELOAD: 'own,absent' };
-    await using service = await open(env);
-    expect(service.output().match(/"model":"own.pt".*model preloaded/g)).toHaveLength(2);
+    await using service = await open({ ...env, LATTICE_DATA_DIR: folder });
+    for (const name of ['own', 'gate']) {
+      const told = new RegExp(`"model":"${name}.pt".*model preloaded`, 'g');
+      expect(service.output().match(told), name).toHaveLength(2);
+    }
     expect(
       service.output().match(/"model":"absent.pt".*a model cannot be preloaded/g),
     ).toHaveLength(2);

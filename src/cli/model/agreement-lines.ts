@@ -2,7 +2,7 @@
 import type { AgreementRow, PictureAgreement } from '../../models/model-agreement.js';
 import { renderTable } from '../output-text.js';
 
-const COLUMNS = ['FIRST', 'SECOND', 'IN BOTH', 'OTHER CLASS', 'LOST', 'GAINED', 'SCORE'];
+const COLUMNS = ['FIRST', 'SECOND', 'MATCHED', 'FLIPPED', 'LOST', 'GAINED', 'SCORE'];
 
 interface ShownAgreement {
   all: AgreementRow;
@@ -25,7 +25,7 @@ export function agreementLines({ all, byClass, bySize, least }: ShownAgreement):
       least.map(({ picture, share: agreed, lost, gained, flipped }) => [
         picture,
         sharePercent(agreed),
-        `${lost} lost, ${gained} gained, ${flipped} of another class`,
+        `${lost} lost, ${gained} gained, ${flipped} flipped`,
       ]),
     ),
   ];

@@ -1,9 +1,6 @@
 /** `lattice model compare`: two models on the same photos, before one takes the place of the other. */
-import {
-  agreementOf,
-  type AgreementRow,
-  type ModelAgreement,
-} from '../../models/model-agreement.js';
+import { viewAgreementFigures } from '../../http/answer/agreement-figures.js';
+import { agreementOf, type ModelAgreement } from '../../models/model-agreement.js';
 import {
   COMPARED_CONFIDENCE,
   runModel,
@@ -90,23 +87,11 @@ function report(
   ];
 }
 
-function asJson({ pictures, share, all, byClass, bySize, least }: ModelAgreement) {
-  const row = ({ of, scoreShift, flipped, ...counts }: AgreementRow) => ({
-    ...(of === null ? {} : { of }),
-    ...counts,
-    other_class: flipped,
-    score_shift: scoreShift,
-  });
+/** Named as in the agreement of an alias and of two jobs. */
+function asJson({ pictures, least, ...figures }: ModelAgreement) {
   return {
-    pictures,
-    agreement: share,
-    all: row(all),
-    by_class: byClass.map(row),
-    by_size: bySize.map(row),
-    least: least.map(({ flipped, share: agreement, ...rest }) => ({
-      ...rest,
-      agreement,
-      other_class: flipped,
-    })),
+    images: pictures,
+    ...viewAgreementFigures(figures),
+    least: least.map(({ picture, ...counts }) => ({ image_path: picture, ...counts })),
   };
 }

@@ -224,7 +224,7 @@ async function preload(
   names: readonly string[],
   logger: Logger,
 ): Promise<void> {
-  for (const name of names.map(withSuffix)) {
+  for (const name of new Set(names.map(withSuffix))) {
     const since = performance.now();
     try {
       await worker.prepare(name);

@@ -1,4 +1,4 @@
-/** How well two models agree, as over HTTP: of an alias and of two jobs. */
+/** How well two models agree, as over HTTP, of an alias and of two jobs, and from `lattice model compare --json`. */
 import { z } from '@hono/zod-openapi';
 import { snakeCase } from '../../api/snake-case.js';
 import type { AgreementRow, ModelAgreement } from '../../models/model-agreement.js';

@@ -30,6 +30,7 @@ import { timestampSchema } from './jobs/job-fields.js';
 const LAST_VERSION = 999_999;
 
 const { model, canary, shadow } = aliasContentSchema.shape;
+const IS_THE_MODEL = 'It is the model of the alias itself: name another model, or none.';
 const described = ({ description = '' }: { description?: string | undefined }) => ({ description });
 
 const aliasPutSchema = z
@@ -42,6 +43,11 @@ const aliasPutSchema = z
       .openapi(described(canary)),
     shadow: modelNameSchema.nullish().openapi(described(shadow)),
   })
+  .refine((alias) => alias.canary?.model !== alias.model, {
+    error: IS_THE_MODEL,
+    path: ['canary', 'model'],
+  })
+  .refine((alias) => alias.shadow !== alias.model, { error: IS_THE_MODEL, path: ['shadow'] })
   .openapi('AliasPut', { example: { model: 'depot.pt', shadow: 'depot-v2.pt' } });
 
 const aliasSchema = z
@@ -110,7 +116,14 @@ const versionQuerySchema = z.strictObject({
 const params = z.object({ name: modelNameSchema.openapi({ example: 'production.pt' }) });
 const ofAlias = { tags: ['Models'], request: { params } };
 const missing = ['alias_not_found'] as const satisfies ErrorCode[];
-const unusable = ['unknown_model', 'invalid_model', 'model_not_ready'] as const satisfies ErrorCode[]; // prettier-ignore
+/** Of a change that loads models. */
+const notChanged = [
+  'unknown_model',
+  'invalid_model',
+  'model_not_ready',
+  'alias_changed',
+  'storage_unavailable',
+] as const satisfies ErrorCode[];
 
 export function aliasRoutes(
   route: AddRoute,
@@ -159,14 +172,15 @@ export function aliasRoutes(
       description:
         'Makes the alias or replaces it whole. It loads the models that it names, and answers once it is on disk: requests ' +
         'that begin from then on use it, and jobs that have begun stay on their model. The name may be that of a model, ' +
-        'which requests then reach no more; the default one, for example, so that requests that name none change too.',
+        'which requests then reach no more; the default one, for example, so that requests that name none change too. It is ' +
+        'refused with `alias_changed` where the alias was changed while the models were loaded, as are `promote` and `rollback`.',
       tags: ['Models'],
       request: {
         params,
         body: { required: true, content: { 'application/json': { schema: aliasPutSchema } } },
       },
       answers: { 200: json('The alias', aliasSchema), 201: json('The new alias', aliasSchema) },
-      errors: [...unusable, 'storage_unavailable'],
+      errors: [...notChanged],
     },
     async (c) => {
       const { data: name, error } = modelNameSchema.safeParse(c.req.param('name'));
@@ -192,7 +206,7 @@ export function aliasRoutes(
       description: 'The canary, without one the shadow, becomes the model of the alias.',
       ...ofAlias,
       answers: { 200: json('The alias', aliasSchema) },
-      errors: [...missing, 'no_other_model', ...unusable, 'storage_unavailable'],
+      errors: [...missing, 'no_other_model', ...notChanged],
     },
     async (c) => changed(c, await aliases.promote(knownName(c))),
   );
@@ -207,7 +221,7 @@ export function aliasRoutes(
         'before that.',
       ...ofAlias,
       answers: { 200: json('The alias', aliasSchema) },
-      errors: [...missing, 'no_other_model', ...unusable, 'storage_unavailable'],
+      errors: [...missing, 'no_other_model', ...notChanged],
     },
     async (c) => changed(c, await aliases.rollBack(knownName(c))),
   );

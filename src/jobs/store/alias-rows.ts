@@ -53,32 +53,38 @@ export class AliasWrites {
     this.#statements = statements;
   }
 
-  /** A new version, or the newest where it has this content. */
+  /**
+   * A new version, or the newest where it has this content. Throws `alias_changed` where another version than `from` was
+   * to be replaced, which is null for no alias.
+   */
   putAlias(
     name: string,
     content: AliasContent,
     at: number,
+    from: number | null,
   ): { alias: StoredAlias; created: boolean } {
     const newest = newestRow(this.#statements, name);
-    const created = toAlias(newest) === null;
+    const created = !isPresent(newest);
     const text = JSON.stringify(content);
     if (created && this.#count() >= MOST_ALIASES) {
       const detail = `There are ${MOST_ALIASES} aliases, which is the most: delete one first.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
     if (newest?.content !== text) {
+      refuseChanged(name, created ? null : newest.version, from);
       this.#add({
         name,
         content: text,
         storedAt: at,
-        before: created ? null : (newest?.version ?? null),
+        before: created ? null : newest.version,
       });
     }
     return { alias: this.#present(name), created };
   }
 
-  /** The content of the version before as a new version. Throws as `aliasBefore`. */
-  rollBackAlias(name: string, at: number): StoredAlias {
+  /** The content of the version before `from` as a new version. Throws as `aliasBefore` and as `putAlias`. */
+  rollBackAlias(name: string, at: number, from: number): StoredAlias {
+    refuseChanged(name, presentRow(this.#statements, name).version, from);
     const { content, before } = rowBefore(this.#statements, name);
     this.#add({ name, content, storedAt: at, before });
     return this.#present(name);
@@ -131,6 +137,17 @@ function presentRow(statements: Statements, name: string): PresentRow {
   const row = newestRow(statements, name);
   if (!isPresent(row)) throw aliasNotFound(name);
   return row;
+}
+
+/** A change that was checked against one version is not made to another. */
+function refuseChanged(name: string, present: number | null, from: number | null): void {
+  if (present === from) return;
+  const became = present === null ? 'was deleted' : `became version ${present}`;
+  throw new LatticeError(
+    'alias_changed',
+    `The alias '${name}' ${became} while the models of this change were loaded: read the alias, and send the change again ` +
+      'if it is still right.',
+  );
 }
 
 function rowBefore(statements: Statements, name: string): PresentRow {

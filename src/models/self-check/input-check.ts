@@ -6,7 +6,10 @@ import type { NativeInputSize, NativeModel } from '../../native/contract.js';
 import { judgePart, type KnownBox, type KnownPicture, type Picture } from './model-check.js';
 import type { Detection } from '../../api/image.js';
 
-/** What is wrong at two of the inputs, each with the part of the picture that it takes; null where nothing is. */
+/**
+ * What is wrong at two of the inputs, each with the part of the picture that it takes; null where nothing is. The whole
+ * picture has been judged before: an input that takes all of it is left out.
+ */
 export async function faultOfInputs(
   model: NativeModel,
   known: KnownPicture,
@@ -16,6 +19,7 @@ export async function faultOfInputs(
   if (rectangle === null) return null;
   for (const input of [{ width: model.inputWidth, height: model.inputHeight }, rectangle]) {
     const part = partOfShape(known, input);
+    if (part.picture.data.length === known.picture.data.length) continue;
     const fault = judgePart(await look(part.picture), part.boxes, model.layout);
     if (fault !== null) return `at ${input.width} x ${input.height} ${fault}`;
   }
