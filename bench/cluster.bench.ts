@@ -172,7 +172,7 @@ async function statusOfManyNodes(): Promise<Measurement[]> {
       signal: new AbortController().signal,
     });
     const ask = async () => {
-      const { nodes } = await takeSnapshot(session, 5_000);
+      const nodes = (await takeSnapshot(session, 5_000)).nodes?.value ?? [];
       if (nodes.length !== NODES) throw new Error(`${nodes.length} nodes`);
     };
     for (let round = 0; round < QUESTIONS / 5; round += 1) await ask();

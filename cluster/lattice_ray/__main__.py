@@ -12,6 +12,7 @@ from pathlib import Path
 
 import ray
 
+from lattice_ray.nodes import answering
 from lattice_ray.pool import ANSWER_S, SETTLED_S, Pool, View
 from lattice_ray.settings import Settings, UsageError, plan
 from lattice_ray.supervisor import unconnected
@@ -76,7 +77,7 @@ def up(options: argparse.Namespace, pool: Pool) -> int:
         env=child_variables(options.env),
     )
     auto = options.workers == "auto"
-    living = [node for node in ray.nodes() if node["Alive"]]
+    living = answering(ray.nodes())
     wanted = plan(
         [node["Resources"] for node in living],
         None if auto else int(options.workers),

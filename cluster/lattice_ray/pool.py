@@ -10,7 +10,7 @@ from ray import cloudpickle
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 import lattice_ray
-from lattice_ray.settings import Plan, Settings, Share, UsageError, digest, moves, owner_refusal
+from lattice_ray.settings import Plan, Settings, Share, UsageError, digest, owner_refusal, places
 from lattice_ray.worker import Worker
 
 View = dict[str, Any]
@@ -65,7 +65,8 @@ class Pool:
     ) -> bool:
         """Creates missing workers, replaces changed ones one after the other, removes surplus ones (if `shrink`).
 
-        It also replaces workers that were given up, and moves workers without a GPU to idle `hosts` (node ids).
+        It also replaces workers that were given up. Workers without a GPU are created on idle `hosts` (node ids) and
+        moved to them: Ray may place two on one node while another has none.
         Raises UsageError when workers belong to another service, unless `take_over`.
         Returns False when a worker does not start; the workers not yet replaced then stay unchanged.
         """
@@ -78,7 +79,6 @@ class Pool:
         placed = {
             name: str(view["node"]) for name, view in present.items() if view["state"] in WELL
         }
-        moved = moves(placed, hosts, plan.count) if plan.share.gpus == 0 else {}
         surplus = [view for name, view in present.items() if name not in names]
         if shrink and surplus:
             self.take_down(surplus, grace_s)
@@ -86,8 +86,10 @@ class Pool:
         waiting = [name for name in names if present.get(name, {}).get("state") == "pending"]
         self._remove(waiting)
         fresh = [name for name in names if name not in present]
-        for name in [*waiting, *fresh]:
-            create(name, wanted, settings, plan.share)
+        new = [*waiting, *fresh]
+        place = places(placed, new, hosts, plan.count) if plan.share.gpus == 0 else {}
+        for name in new:
+            create(name, wanted, settings, plan.share, place.get(name))
         for name in fresh:
             self._report(f"{name}: created")
         stale = [
@@ -97,7 +99,7 @@ class Pool:
             and name not in waiting
             and (
                 restart
-                or name in moved
+                or name in place
                 or present[name]["state"] in GIVEN_UP
                 or present[name].get("digest") != wanted
             )
@@ -108,7 +110,7 @@ class Pool:
         for group in (stale[start : start + step] for start in range(0, len(stale), step)):
             self.take_down([present[name] for name in group], grace_s)
             for name in group:
-                create(name, wanted, settings, plan.share, moved.get(name))
+                create(name, wanted, settings, plan.share, place.get(name))
             for name, state in self._settled(group, patience_s).items():
                 self._report(f"{name}: replaced, {state}")
                 if state in ILL or (state not in WELL and present[name]["state"] in WELL):
@@ -183,7 +185,7 @@ def create(
     """Creates the actor, on `node` if that has room; does not wait until Ray places it."""
     strategy: Any = "SPREAD"
     if node is not None:
-        strategy = NodeAffinitySchedulingStrategy(node, soft=True)
+        strategy = NodeAffinitySchedulingStrategy(node, soft=True, _spill_on_unavailable=True)
     options = {
         "name": name,
         "lifetime": "detached",

@@ -80,15 +80,20 @@ def owner_refusal(views: Iterable[Mapping[str, object]], service: str) -> str | 
     )
 
 
-def moves(placed: Mapping[str, str], hosts: Sequence[str], count: int) -> dict[str, str]:
-    """Worker -> idle host, for workers of which a node has more than its share. `placed`: worker -> its node."""
+def places(
+    placed: Mapping[str, str], new: Sequence[str], hosts: Sequence[str], count: int
+) -> dict[str, str]:
+    """Worker -> host without a worker: `new` workers first, then those of which a node has more than its share.
+
+    `placed`: worker -> its node; `count`: workers in all.
+    """
     share = -(-count // max(1, len(hosts)))
     by_node: dict[str, list[str]] = {}
     for worker, node in placed.items():
         by_node.setdefault(node, []).append(worker)
     idle = [host for host in hosts if host not in by_node]
     surplus = [worker for workers in by_node.values() for worker in workers[share:]]
-    return dict(zip(surplus, idle, strict=False))
+    return dict(zip([*new, *surplus], idle, strict=False))
 
 
 def child_environment(

@@ -1,6 +1,9 @@
 /** The port through which the service reports the machines that run its images. */
 import { z } from 'zod';
 
+/** `total` and `available`: the CPUs and GPUs. */
+export const CLUSTER_QUESTIONS = ['nodes', 'total', 'available'] as const;
+
 export const clusterNodeSchema = z.object({
   nodeId: z.string(),
   alive: z.boolean(),
@@ -18,8 +21,13 @@ export const clusterSnapshotSchema = z.object({
   availableGpus: z.number(),
   pendingJobs: z.int(),
   runningJobs: z.int(),
+  /** What the cluster has not told for more than 5 s; the figures are those that it told last. */
+  unanswered: z.array(
+    z.object({ question: z.enum(CLUSTER_QUESTIONS), ageSeconds: z.number().nullable() }),
+  ),
 });
 
+export type ClusterQuestion = (typeof CLUSTER_QUESTIONS)[number];
 export type ClusterNode = z.infer<typeof clusterNodeSchema>;
 export interface ClusterSnapshot extends z.infer<typeof clusterSnapshotSchema> {
   /** Version of the Python that the cluster runs on; absent or null where there is none or it is unknown. */

@@ -41,6 +41,7 @@ export class MachineStatus implements ClusterStatusSource {
       availableGpus: busy ? 0 : gpus - lostGpus,
       pendingJobs: pending,
       runningJobs: running,
+      unanswered: [],
     };
   }
 }

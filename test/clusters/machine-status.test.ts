@@ -37,6 +37,7 @@ test('an idle CPU machine has all its CPUs available', async () => {
     availableGpus: 0,
     pendingJobs: 4,
     runningJobs: 2,
+    unanswered: [],
   });
 });
 

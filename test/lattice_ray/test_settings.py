@@ -7,8 +7,8 @@ from lattice_ray.settings import (
     UsageError,
     child_environment,
     digest,
-    moves,
     owner_refusal,
+    places,
     plan,
 )
 
@@ -58,17 +58,25 @@ class Ownership(unittest.TestCase):
         )
 
 
-class Moves(unittest.TestCase):
+class Places(unittest.TestCase):
     def test_a_returned_node_gets_the_worker_that_another_node_has_too_many(self) -> None:
         self.assertEqual(
-            moves({"worker-0": "a", "worker-1": "a"}, ["a", "b"], 2), {"worker-1": "b"}
+            places({"worker-0": "a", "worker-1": "a"}, [], ["a", "b"], 2), {"worker-1": "b"}
         )
 
+    def test_a_new_worker_gets_the_node_without_one(self) -> None:
+        self.assertEqual(places({"worker-0": "a"}, ["worker-1"], ["a", "b"], 2), {"worker-1": "b"})
+        self.assertEqual(
+            places({"worker-0": "a", "worker-1": "a"}, ["worker-2"], ["a", "b", "c"], 3),
+            {"worker-2": "b", "worker-1": "c"},
+        )
+        self.assertEqual(places({}, ["worker-0", "worker-1"], ["a"], 2), {"worker-0": "a"})
+
     def test_nothing_moves_without_an_idle_node_or_without_a_surplus(self) -> None:
-        self.assertEqual(moves({"worker-0": "a", "worker-1": "b"}, ["a", "b"], 2), {})
-        self.assertEqual(moves({"worker-0": "a"}, ["a", "b"], 2), {})
-        self.assertEqual(moves({"worker-0": "a", "worker-1": "a"}, ["a"], 2), {})
-        self.assertEqual(moves({"worker-0": "a", "worker-1": "a"}, ["a", "b"], 4), {})
+        self.assertEqual(places({"worker-0": "a", "worker-1": "b"}, [], ["a", "b"], 2), {})
+        self.assertEqual(places({"worker-0": "a"}, [], ["a", "b"], 2), {})
+        self.assertEqual(places({"worker-0": "a", "worker-1": "a"}, [], ["a"], 2), {})
+        self.assertEqual(places({"worker-0": "a", "worker-1": "a"}, [], ["a", "b"], 4), {})
 
 
 class Environment(unittest.TestCase):

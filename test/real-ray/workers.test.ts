@@ -275,6 +275,27 @@ test('without GPUs: a node that is back gets the worker that moved to another', 
   await ray.down();
 });
 
+test('without GPUs: a new worker is created on the node without one', async () => {
+  const roomy = { name: 'n3', cpus: 4 };
+  await ray.kill('n2');
+  await ray.waitForNodes(1);
+  await ray.addNode(roomy);
+  const cpus = [...usual, '--gpus-per-worker', '0', '--cpus-per-worker', '1'];
+  const nodes = () => connections.open().map(({ env }) => env.LATTICE_NODE_ID);
+  await ray.up([...cpus, '--workers', '2']);
+  expect(new Set(nodes())).toEqual(new Set([ray.nodeId('head'), ray.nodeId('n3')]));
+  // Each node has room for both: only `up` knows which has none.
+  for (let round = 0; round < 4; round += 1) {
+    await ray.up([...cpus, '--workers', '1']);
+    await ray.up([...cpus, '--workers', '2']);
+    expect(new Set(nodes()).size).toBe(2);
+  }
+  await ray.kill('n3');
+  await ray.waitForNodes(1);
+  await ray.down();
+  await ray.addNode(N2);
+});
+
 test('a lost head: the other node goes on, a new head takes the workers with up', async () => {
   await ray.up(usual);
   const [onHead, onN2] = ['head', 'n2'].map((name) =>

@@ -67,6 +67,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
       available_gpus: number,
       pending_jobs: 0,
       running_jobs: 0,
+      unanswered: [],
       engine: {
         device: text,
         precision: text,

@@ -16,6 +16,7 @@ import { openWorkerCluster } from '../worker-cluster.js';
 import { parseRayAddress } from './ray-address.js';
 import { RayCluster } from './ray-cluster.js';
 import { RayWorkers } from './ray-workers.js';
+import { SharedNodes } from './shared-nodes.js';
 
 /** Rejects with a `ConfigError`. Neither the workers nor the cluster need be there. */
 export async function openRayCluster(
@@ -31,7 +32,8 @@ export async function openRayCluster(
   return openWorkerCluster(config, version, logger, {
     gate: { token },
     whyNoWorker: () => whyNoWorker(config, status, workers),
-    watch: (_executor, jobs) => {
+    watch: (executor, jobs) => {
+      const shared = new SharedNodes();
       status = new RayCluster({
         address,
         namespace: config.rayNamespace,
@@ -40,6 +42,17 @@ export async function openRayCluster(
         logger,
         // A head that came back knows none of the workers it had, and a new node has none yet.
         onNodes: () => workers?.startWorkers(),
+        onList: (nodes) => {
+          const fault = shared.see(
+            nodes,
+            executor.workers().map(({ worker }) => worker),
+          );
+          if (fault === null) return;
+          const remedy =
+            workers === null ? 'run python -m lattice_ray up' : 'the service runs up again';
+          logger.warn({ namespace: config.rayNamespace }, `${fault}: ${remedy}.`);
+          workers?.startWorkers();
+        },
       });
       return status;
     },

@@ -1,12 +1,18 @@
 /** The status of a Ray cluster, as its head reports it. */
 import { LatticeError } from '../../api/errors.js';
 import type { JobCounter } from '../cluster.js';
-import type { ClusterSnapshot, ClusterStatusSource } from '../cluster-status.js';
-import type { RaySnapshot, Resources } from './ray-snapshot.js';
+import {
+  CLUSTER_QUESTIONS,
+  type ClusterSnapshot,
+  type ClusterStatusSource,
+} from '../cluster-status.js';
+import type { Resources, Told } from './ray-snapshot.js';
 import { RayWatch, type RayWatchOptions } from './ray-watch.js';
 
-/** An older snapshot of a cluster is not reported as its status. */
+/** An older answer is said to be one. */
 const FRESH_MS = 5_000;
+/** An older list of nodes is none. */
+const KEPT_MS = 60_000;
 
 export interface RayClusterOptions extends RayWatchOptions {
   jobs: JobCounter;
@@ -28,18 +34,24 @@ export class RayCluster implements ClusterStatusSource {
   }
 
   connected(): boolean {
-    return this.#freshSnapshot() !== null;
+    return isFresh(this.#watch.snapshot.nodes);
   }
 
-  /** Answers from the newest snapshot and waits for nothing but the job store. */
+  /**
+   * Answers from what the head has told and waits for nothing but the job store. While the head is there and slow, with
+   * what it told last, up to `KEPT_MS`.
+   */
   async status(): Promise<ClusterSnapshot> {
-    const snapshot = this.#freshSnapshot();
-    if (snapshot === null) throw this.#unavailable();
-    const { nodes, total, available } = snapshot;
+    const fault = this.fault();
+    if (fault !== null) throw fault;
     const { pending, running } = await this.#jobs.counts();
+    const { snapshot } = this.#watch;
+    const nodes = snapshot.nodes?.value ?? [];
+    const total = snapshot.total?.value ?? {};
+    const available = snapshot.available?.value ?? {};
     return {
       clusterVersion: this.#watch.rayVersion ?? 'unknown',
-      clusterAlive: nodes.some(({ alive }) => alive),
+      clusterAlive: this.connected() && nodes.some(({ alive }) => alive),
       nodes: nodes.map((node) => ({ ...node, resources: { CPU: 0, GPU: 0, ...node.resources } })),
       totalCpus: amount(total, 'CPU'),
       totalGpus: amount(total, 'GPU'),
@@ -47,6 +59,9 @@ export class RayCluster implements ClusterStatusSource {
       availableGpus: amount(available, 'GPU'),
       pendingJobs: pending,
       runningJobs: running,
+      unanswered: CLUSTER_QUESTIONS.filter((question) => !isFresh(snapshot[question])).map(
+        (question) => ({ question, ageSeconds: ageSeconds(snapshot[question]) }),
+      ),
       pythonVersion: this.#watch.pythonVersion,
       namespace: this.#namespace,
     };
@@ -54,17 +69,14 @@ export class RayCluster implements ClusterStatusSource {
 
   /** Why there is no status at present; null when there is one. */
   fault(): LatticeError | null {
-    return this.connected() ? null : this.#unavailable();
+    const { snapshot, hasSession } = this.#watch;
+    const isKnown = this.connected() || (hasSession && age(snapshot.nodes) < KEPT_MS);
+    return isKnown ? null : this.#unavailable();
   }
 
   /** Ends the session with the head. Never rejects. */
   close(): Promise<void> {
     return this.#watch.close();
-  }
-
-  #freshSnapshot(): RaySnapshot | null {
-    const { snapshot } = this.#watch;
-    return snapshot !== null && performance.now() - snapshot.takenAt < FRESH_MS ? snapshot : null;
   }
 
   #unavailable(): LatticeError {
@@ -73,6 +85,16 @@ export class RayCluster implements ClusterStatusSource {
     const detail = `The Ray cluster at ${this.#address} gives no status: ${reason}.${known}`;
     return new LatticeError('cluster_unavailable', detail);
   }
+}
+
+function age(told: Told<unknown> | null): number {
+  return told === null ? Infinity : performance.now() - told.at;
+}
+
+const isFresh = (told: Told<unknown> | null) => age(told) < FRESH_MS;
+
+function ageSeconds(told: Told<unknown> | null): number | null {
+  return told === null ? null : Math.round(age(told)) / 1_000;
 }
 
 /** Ray leaves out a resource of which there is none. */

@@ -1,21 +1,28 @@
-/** The state of a Ray cluster at one moment, as its head reports it. */
+/** The state of a Ray cluster, as its head reports it. */
 import { z } from 'zod';
 import type { ClusterNode } from '../cluster-status.js';
-import { RayFailure } from './ray-failure.js';
-import type { ClusterInfoResponse } from './ray-protocol.js';
+import { NoAnswer, RayFailure } from './ray-failure.js';
+import type { ClusterInfoResponse, ClusterInfoType } from './ray-protocol.js';
 import type { RaySession } from './ray-session.js';
 
 /** Resource name -> amount. Ray leaves a name out where nothing of it is there or free. */
 export type Resources = Record<string, number>;
 
-export interface RaySnapshot {
-  /** `performance.now()` when the last answer came. */
-  takenAt: number;
-  /** Every node that ever was; the dead stay, without resources. */
-  nodes: ClusterNode[];
-  total: Resources;
-  available: Resources;
+export interface Told<Value> {
+  value: Value;
+  /** `performance.now()` when the answer came. */
+  at: number;
 }
+
+/** The newest answer to each question; null before the first. */
+export interface RaySnapshot {
+  /** Every node that ever was; the dead stay, without resources. */
+  nodes: Told<ClusterNode[]> | null;
+  total: Told<Resources> | null;
+  available: Told<Resources> | null;
+}
+
+export const NOTHING_TOLD: RaySnapshot = { nodes: null, total: null, available: null };
 
 const nodeList = z.array(
   z
@@ -31,18 +38,40 @@ const nodeList = z.array(
     })),
 );
 
-/** Asks three questions at once. Rejects with a `RayFailure`. */
-export async function takeSnapshot(session: RaySession, deadlineMs: number): Promise<RaySnapshot> {
-  const [nodes, total, available] = await Promise.all([
-    session.ask('NODES', deadlineMs),
-    session.ask('CLUSTER_RESOURCES', deadlineMs),
-    session.ask('AVAILABLE_RESOURCES', deadlineMs),
+/**
+ * Asks three questions at once. A question without an answer keeps the one that `known` has: Ray's store may be slow with
+ * one of them. Rejects with a `RayFailure`, with `NoAnswer` when the head answers nothing at all.
+ */
+export async function takeSnapshot(
+  session: RaySession,
+  deadlineMs: number,
+  known: RaySnapshot = NOTHING_TOLD,
+): Promise<RaySnapshot> {
+  const ask = async <Value>(
+    type: ClusterInfoType,
+    read: (response: ClusterInfoResponse) => Value,
+  ): Promise<Told<Value> | NoAnswer> => {
+    try {
+      const value = read(await session.ask(type, deadlineMs));
+      return { value, at: performance.now() };
+    } catch (thrown) {
+      if (thrown instanceof NoAnswer) return thrown;
+      throw thrown;
+    }
+  };
+  const [nodes, total, available, head] = await Promise.all([
+    ask('NODES', readNodes),
+    ask('CLUSTER_RESOURCES', readTable),
+    ask('AVAILABLE_RESOURCES', readTable),
+    // Answered without Ray's store: the head is there, and a new session would be no quicker.
+    ask('PING', () => null),
   ]);
+  const told = [nodes, total, available].filter((answer) => !(answer instanceof NoAnswer));
+  if (head instanceof NoAnswer && told.length === 0) throw head;
   return {
-    nodes: readNodes(nodes),
-    total: readTable(total),
-    available: readTable(available),
-    takenAt: performance.now(),
+    nodes: nodes instanceof NoAnswer ? known.nodes : nodes,
+    total: total instanceof NoAnswer ? known.total : total,
+    available: available instanceof NoAnswer ? known.available : available,
   };
 }
 

@@ -1,19 +1,22 @@
-/** Keeps one session with a Ray head, asks it for the cluster every two seconds and remembers the newest answer. */
+/** Keeps one session with a Ray head, asks it for the cluster every two seconds and remembers the newest answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
 import type { Logger } from '../../base/logger-port.js';
+import type { ClusterNode } from '../cluster-status.js';
 import type { RayAddress } from './ray-address.js';
 import { NoAnswer, RayFailure, toRayFailure } from './ray-failure.js';
 import { RaySession } from './ray-session.js';
-import { takeSnapshot, type RaySnapshot } from './ray-snapshot.js';
+import { NOTHING_TOLD, takeSnapshot } from './ray-snapshot.js';
 import { readRayToken } from './ray-token.js';
 
 /** Milliseconds. */
 export interface RayWatchTimes {
   /** From the start of one round of questions to the start of the next. */
   poll: number;
-  /** For each round; two missed in a row end the session. */
+  /** For each round. */
   deadline: number;
+  /** A session is ended after this time without a list of nodes. */
+  patience: number;
   leastBackOff: number;
   mostBackOff: number;
 }
@@ -21,10 +24,13 @@ export interface RayWatchTimes {
 const TIMES: RayWatchTimes = {
   poll: 2_000,
   deadline: 3_000,
+  // A new session costs the head a process and takes it seconds, and Ray's store answers it no sooner.
+  patience: 60_000,
   leastBackOff: 500,
   // A head that comes back is found soon; an attempt that fails costs it a second of CPU at most.
   mostBackOff: 5_000,
 };
+/** Rounds in a row in which the head answers nothing at all. They end the session. */
 const MISSED_ROUNDS = 2;
 
 export interface RayWatchOptions {
@@ -38,12 +44,16 @@ export interface RayWatchOptions {
    * when a node has joined.
    */
   onNodes: () => void;
+  /** Called after each list of nodes. */
+  onList?: (nodes: readonly ClusterNode[]) => void;
   times?: Partial<RayWatchTimes>;
 }
 
 export class RayWatch {
-  /** The newest one, however old. */
-  snapshot: RaySnapshot | null = null;
+  /** The newest answers, however old. */
+  snapshot = NOTHING_TOLD;
+  /** Whether there is a session; the head may be slow to answer all the same. */
+  hasSession = false;
   /** What failed last; meaningful while no new snapshot comes. */
   reason = 'not connected yet';
   /** Versions of the last session that was opened; null before the first. */
@@ -95,27 +105,35 @@ export class RayWatch {
     const close = () => void session.close();
     stop.addEventListener('abort', close, { once: true });
     try {
+      this.hasSession = true;
       this.rayVersion = session.rayVersion;
       this.pythonVersion = session.pythonVersion;
       await this.#poll(session, AbortSignal.any([session.lost, stop]));
     } finally {
+      this.hasSession = false;
       stop.removeEventListener('abort', close);
       await session.close();
     }
   }
 
   async #poll(session: RaySession, ended: AbortSignal): Promise<void> {
-    let connected = false;
+    let toldAt = performance.now();
     let missed = 0;
+    let connected = false;
     while (!ended.aborted) {
       const startedAt = performance.now();
       try {
         const known = this.snapshot;
-        this.snapshot = await takeSnapshot(session, this.#times.deadline);
+        this.snapshot = await takeSnapshot(session, this.#times.deadline, known);
         missed = 0;
-        if (!connected) this.#noteConnection();
-        if (!connected || hasJoined(known, this.snapshot)) this.#options.onNodes();
-        connected = true;
+        const { nodes } = this.snapshot;
+        if (nodes !== null && nodes !== known.nodes) {
+          toldAt = nodes.at;
+          if (!connected) this.#noteConnection();
+          if (!connected || hasJoined(known.nodes?.value, nodes.value)) this.#options.onNodes();
+          connected = true;
+          this.#options.onList?.(nodes.value);
+        } else this.#noteSilence(toldAt);
       } catch (error) {
         const failure = toRayFailure(error);
         if (!(failure instanceof NoAnswer) || ++missed === MISSED_ROUNDS) throw failure;
@@ -125,6 +143,14 @@ export class RayWatch {
       await sleep(Math.max(0, left), undefined, { signal: ended }).catch(() => null);
     }
     if (session.lost.aborted) throw toRayFailure(session.lost.reason);
+  }
+
+  /** The head itself answers. Throws a `RayFailure` after `patience`: the session's own process may hang. */
+  #noteSilence(since: number): void {
+    const { deadline, patience } = this.#times;
+    const seconds = deadline / 1_000;
+    this.reason = `the head answers, but gives no list of nodes within ${seconds} s`;
+    if (performance.now() - since > patience) throw new RayFailure(this.reason);
   }
 
   #noteConnection(): void {
@@ -149,7 +175,7 @@ export class RayWatch {
 }
 
 /** Is a node alive now that was not? */
-function hasJoined(known: RaySnapshot | null, now: RaySnapshot): boolean {
-  const before = new Set(known?.nodes.filter(({ alive }) => alive).map(({ nodeId }) => nodeId));
-  return now.nodes.some(({ nodeId, alive }) => alive && !before.has(nodeId));
+function hasJoined(known: readonly ClusterNode[] = [], now: readonly ClusterNode[]): boolean {
+  const before = new Set(known.filter(({ alive }) => alive).map(({ nodeId }) => nodeId));
+  return now.some(({ nodeId, alive }) => alive && !before.has(nodeId));
 }

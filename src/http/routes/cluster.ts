@@ -55,12 +55,18 @@ const gpuSchema = z
   .openapi('ClusterGpu', { description: 'Null: not known, or this GPU does not tell' });
 
 const snapshot = snakeCase(clusterSnapshotSchema);
+const unanswered = snakeCase(clusterSnapshotSchema.shape.unanswered.element);
+const unansweredSchema = z.object(unanswered.shape).openapi('ClusterUnanswered');
 const engine = snakeCase(statusStatisticsSchema);
 
 const clusterStatusSchema = z
   .object({
     ...snapshot.shape,
     nodes: z.array(nodeSchema),
+    unanswered: z.array(unansweredSchema).openapi({
+      description:
+        'Questions that an external cluster has not answered for more than 5 s, with the age of the answer that is shown; null: none yet. Without `nodes` for 60 s the answer is 503',
+    }),
     engine: z
       .object({
         ...engine.shape,
@@ -143,6 +149,7 @@ function view(
   return {
     ...snapshot.view(status),
     nodes: status.nodes.map(node.view),
+    unanswered: status.unanswered.map(unanswered.view),
     engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
     workers: workers.map(({ worker, inHand, completed }) => {
       const { device, precision } = worker.stats();

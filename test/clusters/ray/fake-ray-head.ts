@@ -79,6 +79,12 @@ export class FakeRayHead {
     });
   }
 
+  /** It keeps its connections and answers no question. */
+  silence(): void {
+    for (const type of ['PING', 'NODES', 'CLUSTER_RESOURCES', 'AVAILABLE_RESOURCES'] as const)
+      this.silent.add(type);
+  }
+
   endStreams(): void {
     for (const stream of this.#streams.values()) stream.end();
     this.#streams.clear();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { cluster, detailOf, logged, QUICK, startHead } from './cluster-under-test.js';
+import { eventual } from '../../support/eventually.js';
 import { until } from './fake-ray-head.js';
 
 test('the status is what the head says, with the jobs of this service', async () => {
@@ -29,6 +30,7 @@ test('the status is what the head says, with the jobs of this service', async ()
     availableGpus: 0,
     pendingJobs: 4,
     runningJobs: 2,
+    unanswered: [],
     pythonVersion: '3.11.7',
     namespace: 'blue',
   });
@@ -56,24 +58,68 @@ test('before the first session nothing is known', async () => {
   );
 });
 
-test('a status older than five seconds is none', { timeout: 20_000 }, async () => {
+test('a question without an answer: the others are told, and which one is old', async () => {
   const head = await startHead();
-  const ray = cluster(head.address, { times: {} });
+  head.silent.add('AVAILABLE_RESOURCES');
+  const ray = cluster(head.address);
   await until(() => ray.connected());
-  head.silent.add('NODES');
-  const silentFrom = performance.now();
-  expect(await ray.status()).toMatchObject({ totalCpus: 4 });
-  await until(() => !ray.connected());
-  const took = performance.now() - silentFrom;
-  expect(took).toBeGreaterThan(2_500);
-  expect(took).toBeLessThan(10_000);
-  // The round in hand may end in the same moment.
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(await detailOf(ray)).toBe(
-    `The Ray cluster at ${head.address} gives no status: deadline, no answer within 3 s. ` +
-      'It last ran Ray 2.60.0.',
-  );
+  expect(await ray.status()).toMatchObject({
+    clusterAlive: true,
+    totalCpus: 4,
+    availableCpus: 0,
+    unanswered: [{ question: 'available', ageSeconds: null }],
+  });
+  head.silent.clear();
+  await eventual(async () => (await ray.status()).unanswered).toEqual([]);
+  expect(await ray.status()).toMatchObject({ availableCpus: 3 });
 });
+
+test(
+  'a head that gives no list of nodes: the last one, said to be old',
+  { timeout: 30_000 },
+  async () => {
+    const head = await startHead();
+    const ray = cluster(head.address);
+    await until(() => ray.connected());
+    head.silent.add('NODES');
+    await until(() => !ray.connected());
+    const { unanswered, ...known } = await ray.status();
+    expect(known).toMatchObject({
+      clusterAlive: false,
+      nodes: [{ nodeId: 'aa', alive: true }],
+      totalCpus: 4,
+    });
+    expect(unanswered).toEqual([{ question: 'nodes', ageSeconds: expect.any(Number) }]);
+    expect(unanswered[0]!.ageSeconds).toBeGreaterThanOrEqual(5);
+    head.silent.clear();
+    await eventual(async () => (await ray.status()).unanswered).toEqual([]);
+    expect(await ray.status()).toMatchObject({ clusterAlive: true });
+    expect(head.clientIds).toHaveLength(1);
+  },
+);
+
+test(
+  'a head that answers nothing has no status after five seconds',
+  { timeout: 20_000 },
+  async () => {
+    const head = await startHead();
+    const ray = cluster(head.address, { times: {} });
+    await until(() => ray.connected());
+    head.silence();
+    const silentFrom = performance.now();
+    expect(await ray.status()).toMatchObject({ totalCpus: 4 });
+    await until(() => ray.fault() !== null);
+    const took = performance.now() - silentFrom;
+    expect(took).toBeGreaterThan(2_500);
+    expect(took).toBeLessThan(12_000);
+    // The round in hand may end in the same moment.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await detailOf(ray)).toBe(
+      `The Ray cluster at ${head.address} gives no status: deadline, no answer within 3 s. ` +
+        'It last ran Ray 2.60.0.',
+    );
+  },
+);
 
 test('a head that dies and another that comes at its address', async () => {
   const head = await startHead();

@@ -101,19 +101,36 @@ test('one missed round is forgiven, two end the session', async () => {
   const head = await startHead();
   const ray = cluster(head.address);
   await until(() => ray.connected());
-  head.silent.add('NODES');
+  head.silence();
   const before = head.asked.length;
   await until(() => head.asked.slice(before).includes('NODES'));
-  head.silent.delete('NODES');
+  head.silent.clear();
   await new Promise((resolve) => setTimeout(resolve, 3 * QUICK.deadline));
   expect(head.clientIds).toHaveLength(1);
 
-  head.silent.add('NODES');
-  await until(() => head.clientIds.length >= 2);
-  head.silent.delete('NODES');
+  head.silence();
+  await until(() => logged.some(({ level }) => level === 'warn'));
+  head.silent.clear();
   await until(() => logged.filter(({ message }) => message.endsWith('connected')).length === 2);
-  expect(new Set(head.clientIds).size).toBe(head.clientIds.length);
+  expect(new Set(head.clientIds).size).toBe(2);
   expect(head.cleanups).toBeGreaterThanOrEqual(1);
+});
+
+test('a head that answers without its list of nodes keeps the session, for a time', async () => {
+  const head = await startHead();
+  const ray = cluster(head.address, { times: { ...QUICK, patience: 10 * QUICK.deadline } });
+  await until(() => ray.connected());
+  head.silent.add('NODES');
+  const rounds = () => head.asked.filter((type) => type === 'NODES').length;
+  const before = rounds();
+  await until(() => rounds() >= before + 5);
+  expect(head.clientIds).toHaveLength(1);
+  await until(() => head.clientIds.length === 2);
+  head.silent.clear();
+  await until(() => logged.filter(({ message }) => message.endsWith('connected')).length === 2);
+  expect(logged.map(({ reason }) => reason)).toContain(
+    'the head answers, but gives no list of nodes within 0.15 s',
+  );
 });
 
 test('a stream that the head ends is replaced by a new session', async () => {

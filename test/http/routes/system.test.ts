@@ -58,6 +58,7 @@ describe('cluster status', () => {
       available_gpus: 0,
       pending_jobs: 0,
       running_jobs: 0,
+      unanswered: [],
       engine: { device: 'cpu', precision: 'f32', reason: 'scripted' },
     });
   });
