@@ -1,8 +1,8 @@
 // Builds and runs the GoogleTest suite of native/. Prints what is missing if it cannot.
 //
-//   node scripts/test-native.mjs [--gpu | --simulated-gpu]
+//   node scripts/test-native.mjs [--build | --gpu | --simulated-gpu]
 //
-// --gpu runs only what needs a GPU, --simulated-gpu everything, on GPUs that are simulated on the host.
+// --build runs nothing, --gpu only what needs a GPU, --simulated-gpu everything, on GPUs that are simulated on the host.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -21,7 +21,7 @@ if (isPrebuilt()) {
 } else {
   const simulatedGpu = process.argv.includes('--simulated-gpu');
   for (const line of await buildNative({ tests: true, simulatedGpu })) console.log(line);
-  process.exitCode = runTests(simulatedGpu);
+  if (!process.argv.includes('--build')) process.exitCode = runTests(simulatedGpu);
 }
 
 /** Exit code. */

@@ -1,11 +1,12 @@
-// The whole test run: static checks, native unit tests, and the TypeScript suite through the real addon.
+// The whole test run: static checks, native unit tests, then the TypeScript suite through the real addon.
 // Prints the steps that the machine cannot run, with the reason.
 //
-// The tests that hold deadlines wait much of their time, those on Ray most of it. The steps that only compute run beside
-// them, two at once and at a low CPU share: builds, checks, and the tests of folders in which none holds a deadline.
+// The tests on Ray mostly wait, so the steps that only compute run at the same time, two at once and at a low CPU share:
+// builds, checks, and the tests of folders in which none holds a deadline.
 import { spawn } from 'node:child_process';
 import { ROOT } from './setup.mjs';
 
+const RAY = ['Ray cluster tests', 'node', 'scripts/test-ray.mjs'];
 /** Their tests hold deadlines that the product promises. */
 const WITH_DEADLINES = [
   'browser',
@@ -16,27 +17,27 @@ const WITH_DEADLINES = [
   'webhooks',
 ].map((name) => `test/${name}/`);
 /** A test that takes 5 s on idle cores can take a minute at a tenth of their time. */
-const LONG_TIMEOUTS = [
+const AT_LOW_SHARE = [
   '--testTimeout=120000',
   '--hookTimeout=240000',
   '--expect.poll.timeout=60000',
 ];
 // The tests need the Python environment, which is ready long before they begin.
-const AT_LOW_SHARE = [
+const BESIDE_RAY = [
   ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
+  ['build of the native unit tests', 'node', 'scripts/test-native.mjs', '--build'],
   ['lint', 'npm', 'run', '--silent', 'lint'],
   ['format', 'npm', 'run', '--silent', 'format:check'],
   ['layers', 'npm', 'run', '--silent', 'layers'],
   ['types', 'npm', 'run', '--silent', 'typecheck'],
   [
     'TypeScript tests without deadlines',
-    ...['npx', 'vitest', 'run', ...LONG_TIMEOUTS],
+    ...['npx', 'vitest', 'run', ...AT_LOW_SHARE],
     ...WITH_DEADLINES.map((path) => `--exclude=${path}**`),
   ],
 ];
-const AT_FULL_SHARE = [
+const AFTERWARDS = [
   ['native unit tests', 'node', 'scripts/test-native.mjs'],
-  ['Ray cluster tests', 'node', 'scripts/test-ray.mjs'],
   ['TypeScript tests with deadlines', 'npx', 'vitest', 'run', ...WITH_DEADLINES],
 ];
 /** Lowers the CPU share to a tenth; if the kernel divides the CPU by session, that of the session too. */
@@ -45,6 +46,7 @@ const YIELDING = ['sh', '-c', '2>&- echo 10 >/proc/self/autogroup; exec nice -n 
 /** Of each failed step, by name, the last lines of its output. */
 const failed = new Map();
 const SHOWN_LINES = 100;
+let rayRuns = true;
 const yielding = new Set();
 
 /** Prints the output as it comes. */
@@ -54,9 +56,9 @@ async function run([name, program, ...args]) {
   await finished(name, child, { atOnce: true });
 }
 
-/** Prints the output when the step has ended. */
+/** Prints the output when the step has ended. Has a normal CPU share if the tests on Ray do not run. */
 async function runYielding([name, ...command]) {
-  const [program, ...args] = [...YIELDING, ...command];
+  const [program, ...args] = rayRuns ? [...YIELDING, ...command] : command;
   const stdio = ['ignore', 'pipe', 'pipe'];
   const child = spawn(program, args, { cwd: ROOT, stdio, detached: true });
   yielding.add(child);
@@ -94,13 +96,11 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
+const ray = run(RAY).then(() => (rayRuns = false));
 // One iterator: each of the two takes the next step.
-const atLowShare = AT_LOW_SHARE.values();
-await Promise.all([
-  inTurn(AT_FULL_SHARE, run),
-  inTurn(atLowShare, runYielding),
-  inTurn(atLowShare, runYielding),
-]);
+const beside = BESIDE_RAY.values();
+await Promise.all([ray, inTurn(beside, runYielding), inTurn(beside, runYielding)]);
+await inTurn(AFTERWARDS, run);
 if (failed.size > 0) {
   // Steps that failed early are far above by now.
   for (const [name, end] of failed)
