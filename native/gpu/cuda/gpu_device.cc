@@ -82,19 +82,6 @@ Status UseGpu(int index) {
   return ToStatus(error, "choosing GPU " + std::to_string(index));
 }
 
-ScopedGpu::ScopedGpu(int index) {
-  int current = -1;
-  if (cudaGetDevice(&current) != cudaSuccess) {
-    cudaGetLastError();
-  } else if (current != index && UseGpu(index).ok()) {
-    before_ = current;
-  }
-}
-
-ScopedGpu::~ScopedGpu() {
-  if (before_ >= 0) (void)UseGpu(before_);
-}
-
 Status CheckGpu() {
   size_t free = 0;
   size_t total = 0;
