@@ -266,7 +266,6 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   if (options.device != "auto" && options.device != "cpu" && options.device != "cuda") {
     properties.Fail("device", "'auto', 'cpu' or 'cuda'");
   }
-  if (!properties.Get("gpu").IsUndefined()) properties.Read("gpu", 0, 1023, options.gpu);
   const Napi::Value batches = properties.Get("gpuBatches");
   if (!batches.IsUndefined() && !ReadBatches(batches, options.gpu_batches)) {
     properties.Fail("gpuBatches", kBatchesNeeded);

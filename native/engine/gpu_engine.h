@@ -66,8 +66,9 @@ Status FindJpegEngines();
 // Loads the model onto one GPU with the engine of its smallest batch size, from the cache or by
 // building it; Engine::AddBatches loads the others in the same way. Codes of ReadModelFile,
 // DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as UsableGpus and if there is
-// no usable GPU of that ordinal; kOverloaded if the GPU has too little free memory; kGpuLost if the
-// GPU faulted, now or before: then the process cannot use it any more and has to end.
+// no usable GPU of that ordinal; kOverloaded if the GPU has too little free memory;
+// kDetectionFailed if TensorRT does not run its own engine; kGpuLost if the GPU faulted, now or
+// before: then the process cannot use it any more and has to end.
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,
                                               const OnEngineBuild& on_build);

@@ -32,7 +32,6 @@ inline constexpr uint32_t kAttributeTensors = 10;
 inline constexpr uint32_t kAttributeGraphs = 11;
 inline constexpr uint32_t kAttributeType = 20;
 inline constexpr uint64_t kTypeIsInteger = 2;
-inline constexpr uint64_t kTypeIsTensor = 4;
 inline constexpr uint64_t kTypeIsIntegers = 7;
 inline constexpr uint32_t kTensorName = 8;
 inline constexpr uint32_t kRawData = 9;

@@ -127,17 +127,6 @@ OnnxAttribute IntegersAttribute(std::string name, std::vector<int64_t> values) {
   return attribute;
 }
 
-OnnxAttribute TensorAttribute(std::string name, const OnnxTensor& tensor) {
-  std::string message;
-  AppendBytes(message, onnx::kAttributeName, name);
-  AppendBytes(message, onnx::kAttributeTensor, tensor.message.text());
-  AppendNumber(message, onnx::kAttributeType, onnx::kTypeIsTensor);
-  OnnxAttribute attribute;
-  attribute.name = std::move(name);
-  attribute.message = Message(std::move(message));
-  return attribute;
-}
-
 const OnnxAttribute* OnnxNode::Find(std::string_view attribute) const {
   const auto found = std::find_if(attributes.begin(), attributes.end(),
                                   [&](const OnnxAttribute& a) { return a.name == attribute; });

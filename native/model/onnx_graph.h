@@ -27,7 +27,6 @@ struct OnnxAttribute {
 
 OnnxAttribute IntegerAttribute(std::string name, int64_t value);
 OnnxAttribute IntegersAttribute(std::string name, std::vector<int64_t> values);
-OnnxAttribute TensorAttribute(std::string name, const OnnxTensor& tensor);
 
 struct OnnxNode {
   std::string op;

@@ -57,19 +57,13 @@ SchedulerOptions Schedule(const CoreOptions& options, bool on_gpu) {
   return schedule;
 }
 
-// Whether the GPU of the options is to be used.
-Result<bool> ChooseGpu(const CoreOptions& options) {
-  if (options.device == "cpu") return false;
+// The GPU to use, none for the CPU.
+Result<std::optional<int>> ChooseGpu(const std::string& device) {
+  if (device == "cpu") return std::optional<int>();
   const auto usable = UsableGpus();
-  const bool found =
-      usable.ok() && std::any_of(usable->begin(), usable->end(),
-                                 [&](const GpuIdentity& gpu) { return gpu.index == options.gpu; });
-  if (found) return true;
-  if (options.device == "auto") return false;
-  if (!usable.ok()) return usable.status();
-  return Status(StatusCode::kGpuUnavailable,
-                "There is no usable GPU " + std::to_string(options.gpu) + " in this process; " +
-                    std::to_string(usable->front().index) + " is one.");
+  if (usable.ok()) return std::optional(usable->front().index);
+  if (device == "auto") return std::optional<int>();
+  return usable.status();
 }
 
 Status Closed() { return {StatusCode::kShuttingDown, "The core is closed."}; }
@@ -85,28 +79,28 @@ std::shared_ptr<Engine> FreedOn(std::shared_ptr<SerialThread> thread,
 
 Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options, Scheduler::OnResult on_result,
                                          Scheduler::OnDeviceLost on_device_lost) {
-  const auto on_gpu = ChooseGpu(options);
-  if (!on_gpu.ok()) return on_gpu.status();
+  const auto gpu = ChooseGpu(options.device);
+  if (!gpu.ok()) return gpu.status();
   const Status decoders = InitDecoders();
   if (!decoders.ok()) return decoders;
   auto files = RootedFiles::Open(options.roots, options.max_file_bytes);
   if (!files.ok()) return files.status();
   auto marker = CrashMarker::Open(options.crash_marker_path);
   if (!marker.ok()) return marker.status();
-  return std::unique_ptr<Core>(new Core(options, *on_gpu, *std::move(marker), *std::move(files),
+  return std::unique_ptr<Core>(new Core(options, *gpu, *std::move(marker), *std::move(files),
                                         std::move(on_result), std::move(on_device_lost)));
 }
 
-Core::Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker> marker,
+Core::Core(const CoreOptions& options, std::optional<int> gpu, std::unique_ptr<CrashMarker> marker,
            RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost)
     : options_(options),
-      on_gpu_(on_gpu),
-      schedule_(Schedule(options, on_gpu)),
+      gpu_(gpu),
+      schedule_(Schedule(options, gpu.has_value())),
       marker_(std::move(marker)),
       files_(std::move(files), {}, kSyncReads + static_cast<size_t>(schedule_.ReadAhead())),
       scheduler_(schedule_, files_, *marker_, std::move(on_result), std::move(on_device_lost)) {
   // Images need a model, and models come after it on the same thread.
-  if (on_gpu_ && options_.hardware_decode) {
+  if (gpu_ && options_.hardware_decode) {
     loader_->Post([this] { OpenDecoder(); });
   } else {
     decoder_opened_ = true;
@@ -116,7 +110,7 @@ Core::Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker>
 Core::~Core() { Close(); }
 
 void Core::OpenDecoder() {
-  auto decoder = OpenJpegEngines(options_.gpu);
+  auto decoder = OpenJpegEngines(*gpu_);
   jpeg_engines_ = decoder.status();
   if (decoder.ok()) decoder_ = *std::move(decoder);
   decoder_opened_ = true;
@@ -132,10 +126,10 @@ void Core::LoadModel(ModelFiles files, OnModel on_model) {
 }
 
 Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
-  if (on_gpu_) {
+  if (gpu_) {
     GpuEngineOptions gpu_options;
     gpu_options.cache_folder = options_.engine_cache;
-    gpu_options.gpu = options_.gpu;
+    gpu_options.gpu = *gpu_;
     gpu_options.batches = options_.gpu_batches;
     gpu_options.most_idle_bytes = options_.look_ahead_bytes;
     gpu_options.decoder = decoder_;

@@ -24,8 +24,9 @@ namespace lattice {
 // As NativeCoreOptions of src/native/contract.ts.
 struct CoreOptions {
   std::vector<std::string> roots;
-  std::string device = "auto";  // cuda and cpu insist; auto takes a GPU that can be used
-  int gpu = 0;                  // which one, as CUDA counts in this process
+  // cuda and cpu insist; auto takes a GPU that can be used. It is the first one that can, as CUDA
+  // counts in this process.
+  std::string device = "auto";
   std::vector<int> gpu_batches = GpuEngineOptions().batches;  // never empty
   std::string precision = "auto";
   int threads = 1;
@@ -66,7 +67,7 @@ class Core {
   using OnFile = std::function<void(Result<FileContent>)>;
 
   // Starts the threads. kImageNotFound for a root that is no folder, kGpuUnavailable for device
-  // cuda where that GPU cannot be used, kInternalError for a crash marker that cannot be written.
+  // cuda where no GPU can be used, kInternalError for a crash marker that cannot be written.
   // `on_device_lost` is called once when the device faulted or does not answer: from then on the
   // process is of no use, and should end and be started again.
   static Result<std::unique_ptr<Core>> Open(const CoreOptions& options,
@@ -109,7 +110,7 @@ class Core {
   void Close();
 
  private:
-  Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker> marker,
+  Core(const CoreOptions& options, std::optional<int> gpu, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost);
   void OpenDecoder();
   Result<LoadedModel> Load(const ModelFiles& files);
@@ -119,7 +120,7 @@ class Core {
   bool GoesOn(double share);
 
   const CoreOptions options_;
-  const bool on_gpu_;
+  const std::optional<int> gpu_;  // none on the CPU
   const SchedulerOptions schedule_;
   std::atomic<double> build_share_ = -1;
   std::atomic<bool> closing_ = false;

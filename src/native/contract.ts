@@ -69,8 +69,6 @@ export interface NativeCoreOptions {
   /** Absolute folders; a request path is opened beneath one of them only. */
   roots: string[];
   device: Device;
-  /** The GPU to use, as CUDA counts in this process; 0 when left out. */
-  gpu?: number;
   /** Batch sizes that a GPU has engines for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
   gpuBatches?: number[];
   precision: FloatPrecision;

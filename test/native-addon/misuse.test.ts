@@ -22,7 +22,6 @@ describe('options', () => {
     ['roots', 'models'],
     ['roots', [7]],
     ['device', 'gpu'],
-    ['gpu', -1],
     ['precision', 'fp8'],
     ['gpuBatches', 8],
     ['gpuBatches', []],

@@ -43,7 +43,7 @@ std::string Explained(cudaError_t error, const CudaDriver& driver) {
              "lower the largest batch.";
     case CudaFault::kSticky:
       return "The GPU faulted and is lost to this process. Restart the service; if it happens "
-             "again, look for Xid errors of the driver in the kernel's log.";
+             "again, check nvidia-smi and look for Xid errors of the driver in the kernel's log.";
     default:
       return "See the error's name in NVIDIA's CUDA runtime documentation.";
   }
@@ -78,6 +78,7 @@ bool IsSticky(cudaError_t error) {
     case cudaErrorContextIsDestroyed:
     case cudaErrorExternalDevice:
     case cudaErrorMpsClientTerminated:
+    case cudaErrorUnknown:  // a GPU that has fallen off the bus answers it
 #if CUDART_VERSION >= 13000
     case cudaErrorContained:
     case cudaErrorTensorMemoryLeak:

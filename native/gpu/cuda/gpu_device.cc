@@ -33,9 +33,11 @@ std::string BusId(const cudaDeviceProp& properties) {
   return text.data();
 }
 
-// Any other failure to list the GPUs also means that none can be used.
-Status Unavailable(const Status& status) {
-  if (status.code() == StatusCode::kGpuLost) return status;
+// Where the GPUs cannot be listed none can be used. cudaErrorUnknown is then a driver that does not
+// start: no GPU has been used yet, or its loss was reported before.
+Status Unavailable(cudaError_t error) {
+  const Status status = ToStatus(error, "listing the GPUs");
+  if (status.code() == StatusCode::kGpuLost && error != cudaErrorUnknown) return status;
   return {StatusCode::kGpuUnavailable, status.message()};
 }
 
@@ -48,7 +50,6 @@ std::string UnusableReason(const std::string& name, int sm_major, int sm_minor) 
 }
 
 Result<std::vector<GpuDevice>> ListGpus() {
-  constexpr char kDoing[] = "listing the GPUs";
   int count = 0;
   cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
@@ -62,8 +63,10 @@ Result<std::vector<GpuDevice>> ListGpus() {
                     UnusableReason(properties.name, properties.major, properties.minor)});
   }
   // The runtime keeps a failure until it is read.
-  if (error != cudaSuccess) cudaGetLastError();
-  if (error != cudaSuccess) return Unavailable(ToStatus(error, kDoing));
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    return Unavailable(error);
+  }
   return gpus;
 }
 
@@ -77,19 +80,6 @@ Status UseGpu(int index) {
   const cudaError_t error = cudaSetDevice(index);
   if (error != cudaSuccess) cudaGetLastError();
   return ToStatus(error, "choosing GPU " + std::to_string(index));
-}
-
-ScopedGpu::ScopedGpu(int index) {
-  int current = -1;
-  if (cudaGetDevice(&current) != cudaSuccess) {
-    cudaGetLastError();
-  } else if (current != index && UseGpu(index).ok()) {
-    before_ = current;
-  }
-}
-
-ScopedGpu::~ScopedGpu() {
-  if (before_ >= 0) (void)UseGpu(before_);
 }
 
 Status CheckGpu() {

@@ -37,19 +37,6 @@ int NumaNodeOf(const std::string& bus_id);
 // it. The first call for a GPU creates its context (a few tenths of a second).
 Status UseGpu(int index);
 
-// Makes the GPU the thread's current one during the object's lifetime, for calls into a library
-// whose handles are bound to it. Does nothing if CUDA refuses.
-class ScopedGpu {
- public:
-  explicit ScopedGpu(int index);
-  ~ScopedGpu();
-  ScopedGpu(const ScopedGpu&) = delete;
-  ScopedGpu& operator=(const ScopedGpu&) = delete;
-
- private:
-  int before_ = -1;  // the GPU that was current, if it was another one
-};
-
 // kGpuLost if the thread's current GPU has faulted, in whatever call it showed; else kOk.
 Status CheckGpu();
 

@@ -115,7 +115,7 @@ void NvJpegEngines::Return(HeaderReader reader) {
 }
 
 bool NvJpegEngines::Supports(const EncodedImage& encoded) {
-  const ScopedGpu current(gpu_);
+  if (!UseGpu(gpu_).ok()) return false;
   HeaderReader reader = TakeReader();
   if (!reader) return false;
   const bool reads = Reads(reader.get(), encoded);
@@ -141,7 +141,7 @@ bool NvJpegEngines::Reads(nvjpegJpegStream_t reader, const EncodedImage& encoded
 }
 
 std::shared_ptr<uint8_t> NvJpegEngines::Allocate(size_t bytes) {
-  const ScopedGpu current(gpu_);
+  if (!UseGpu(gpu_).ok()) return nullptr;
   auto buffer = DeviceBuffer::Allocate(bytes);
   if (!buffer.ok()) return nullptr;
   const auto owner = std::make_shared<DeviceBuffer>(*std::move(buffer));

@@ -17,20 +17,19 @@
 namespace lattice {
 
 // Destroys a handle of nvJPEG. Handles and states are bound to the GPU that was current when they
-// were made: with another one nvJPEG promises nothing.
+// were made, which is the thread's from then on: with another one nvJPEG promises nothing.
 struct NvJpegDeleter {
   const NvJpegFunctions* functions = nullptr;
   int gpu = 0;
-  void operator()(nvjpegHandle_t handle) const { (void)On(functions->Destroy, handle); }
-  void operator()(nvjpegJpegState_t state) const { (void)On(functions->JpegStateDestroy, state); }
-  void operator()(nvjpegJpegStream_t stream) const { functions->JpegStreamDestroy(stream); }
-
- private:
-  template <typename Function, typename Handle>
-  nvjpegStatus_t On(Function destroy, Handle handle) const {
-    const ScopedGpu current(gpu);
-    return destroy(handle);
+  void operator()(nvjpegHandle_t handle) const {
+    (void)UseGpu(gpu);
+    functions->Destroy(handle);
   }
+  void operator()(nvjpegJpegState_t state) const {
+    (void)UseGpu(gpu);
+    functions->JpegStateDestroy(state);
+  }
+  void operator()(nvjpegJpegStream_t stream) const { functions->JpegStreamDestroy(stream); }
 };
 template <typename Handle>
 using NvJpegOwned = std::unique_ptr<std::remove_pointer_t<Handle>, NvJpegDeleter>;

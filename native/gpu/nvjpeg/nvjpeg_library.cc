@@ -10,13 +10,6 @@ namespace {
 
 Status Unavailable(const std::string& sentence) { return {StatusCode::kGpuUnavailable, sentence}; }
 
-template <typename Function>
-bool Find(void* library, const char* name, Function* function, std::string* missing) {
-  *function = reinterpret_cast<Function>(dlsym(library, name));
-  if (*function == nullptr && missing->empty()) *missing = name;
-  return *function != nullptr;
-}
-
 const char* NameOf(nvjpegStatus_t status) {
   switch (status) {
     case NVJPEG_STATUS_NOT_INITIALIZED:
@@ -95,8 +88,9 @@ Result<std::unique_ptr<NvJpegLibrary>> NvJpegLibrary::OpenFirst(
 Status NvJpegLibrary::FindFunctions(void* library) {
   NvJpegFunctions& f = functions_;
   std::string missing;
-  const auto find = [&](const char* name, auto* function) {
-    Find(library, name, function, &missing);
+  const auto find = [&]<typename Function>(const char* name, Function* function) {
+    *function = reinterpret_cast<Function>(dlsym(library, name));
+    if (*function == nullptr && missing.empty()) missing = name;
   };
   find("nvjpegCreateEx", &f.CreateEx);
   find("nvjpegDestroy", &f.Destroy);

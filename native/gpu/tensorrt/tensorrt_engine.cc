@@ -54,6 +54,12 @@ Status OutOfMemory(const std::string& what) {
   return {StatusCode::kInternalError, what + ": out of memory."};
 }
 
+// `failed`, or kGpuLost: on a GPU that has faulted TensorRT only says that something failed, and
+// memory only seems to be short.
+Status UnlessLost(const Status& failed) {
+  return InOrder([] { return CheckGpu(); }, [&] { return failed; });
+}
+
 struct EngineSlot {
   std::mutex mutex;  // held while a batch runs, so that a slot ends with its last batch
   std::unique_ptr<TensorRtSlot> slot;
@@ -112,8 +118,8 @@ class TensorRtEngine final : public Engine {
       if (!current.ok()) return current;
       const size_t free_before = FreeGpuBytes();
       auto opened = Open(batches, on_build);
-      if (!opened.ok()) return Explained(opened.status());
-      return Explained(Add(*std::move(opened), free_before));
+      const Status added = opened.ok() ? Add(*std::move(opened), free_before) : opened.status();
+      return added.ok() ? added : UnlessLost(added);
     } catch (const std::exception&) {
       return OutOfMemory("Batch sizes could not be added");
     }
@@ -185,14 +191,13 @@ class TensorRtEngine final : public Engine {
   }
 
  private:
-  // On a GPU that has faulted memory only seems to be short.
+  // Of an image that was not taken: only where memory was short it may be the GPU's fault.
   Status Explained(const Status& failed) const {
     if (failed.code() != StatusCode::kOverloaded && failed.code() != StatusCode::kInternalError) {
       return failed;
     }
-    const Status healthy =
-        InOrder([&] { return UseGpu(loading_.gpu.index); }, [] { return CheckGpu(); });
-    return healthy.code() == StatusCode::kGpuLost ? healthy : failed;
+    const Status current = UseGpu(loading_.gpu.index);
+    return current.code() == StatusCode::kGpuLost ? current : UnlessLost(failed);
   }
 
   Result<EngineInputs> InputsOf(DecodedImage decoded, std::span<const Rect> parts) const {
@@ -373,10 +378,7 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
   const Status current = UseGpu(gpu->index);
   if (!current.ok()) return current;
   auto loaded = LoadHere({*gpu, **library, options}, path, on_build);
-  if (loaded.ok()) return loaded;
-  // On a GPU that has faulted TensorRT only says that something failed.
-  const Status healthy = CheckGpu();
-  if (!healthy.ok()) return healthy;
+  if (!loaded.ok()) return UnlessLost(loaded.status());
   return loaded;
 }
 

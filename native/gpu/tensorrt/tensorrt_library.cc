@@ -143,7 +143,7 @@ Result<std::unique_ptr<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() con
 Result<std::unique_ptr<nvonnxparser::IParser>> TensorRtLibrary::CreateParser(
     nvinfer1::INetworkDefinition& network) const {
   const std::string name = "libnvonnxparser.so." + TensorRtMajor();
-  static void* const parser = OpenLibrary(name);
+  void* const parser = OpenLibrary(name);
   if (parser == nullptr) return Missing(name);
   const auto create = Find<CreateParserObject>(parser, "createNvOnnxParser_INTERNAL");
   if (create == nullptr) return Missing("createNvOnnxParser");

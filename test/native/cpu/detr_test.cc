@@ -36,20 +36,9 @@ ModelInfo Described(int classes = kClasses) {
 }
 
 // The numbers of each output.
-std::vector<std::vector<float>> OutputsOf(const std::string& file, std::vector<float> pixels) {
-  const auto network = SharedCore().read_model(file, ov::Tensor());
-  network->reshape(ov::PartialShape{1, 3, kHeight, kWidth});
-  auto compiled =
-      SharedCore().compile_model(network, "CPU", ov::hint::inference_precision(ov::element::f32));
-  auto request = compiled.create_infer_request();
-  request.set_input_tensor(ov::Tensor(ov::element::f32, {1, 3, kHeight, kWidth}, pixels.data()));
-  request.infer();
-  std::vector<std::vector<float>> outputs;
-  for (size_t i = 0; i < compiled.outputs().size(); ++i) {
-    const ov::Tensor output = request.get_output_tensor(i);
-    outputs.emplace_back(output.data<float>(), output.data<float>() + output.get_size());
-  }
-  return outputs;
+std::vector<std::vector<float>> OutputsOf(const std::string& file,
+                                          const std::vector<float>& pixels) {
+  return test::NetworkRunner(file, {1, 3, kHeight, kWidth}).Run(pixels).values;
 }
 
 // Rows x1, y1, x2, y2, score, class, as the networks' own postprocessing gives them.

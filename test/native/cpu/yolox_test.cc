@@ -1,13 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <openvino/openvino.hpp>
 
-#include "native/cpu/openvino_core.h"
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
 #include "native/model/readable_layout.h"
+#include "test/native/gpu/tensorrt/network_runner.h"
 #include "test/native/model/yolox_writer.h"
 
 namespace lattice {
@@ -31,14 +30,8 @@ std::string Rewritten(const std::string& file) {
   return WithReadableLayout(file, &info);
 }
 
-std::vector<float> OutputOf(const std::string& file, std::vector<float> pixels) {
-  auto compiled = SharedCore().compile_model(SharedCore().read_model(file, ov::Tensor()), "CPU",
-                                             ov::hint::inference_precision(ov::element::f32));
-  auto request = compiled.create_infer_request();
-  request.set_input_tensor(ov::Tensor(ov::element::f32, {1, 3, kHeight, kWidth}, pixels.data()));
-  request.infer();
-  const ov::Tensor output = request.get_output_tensor();
-  return {output.data<float>(), output.data<float>() + output.get_size()};
+std::vector<float> OutputOf(const std::string& file, const std::vector<float>& pixels) {
+  return test::NetworkRunner(file, {1, 3, kHeight, kWidth}).Run(pixels).values[0];
 }
 
 TEST(YoloxTest, GivesTheBoxesThatItsOwnDecodingGives) {

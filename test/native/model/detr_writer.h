@@ -120,14 +120,16 @@ class Detr {
     LastOf("shares0", form_.of_corners ? MadeOfCorners("shares1") : "shares1", "pred_boxes");
   }
 
-  // Centre and size, which may be negative here.
-  std::string MadeOfCorners(const std::string& corners) {
+  // Centre and size, of a corner and what lies between it and the other one.
+  std::string MadeOfCorners(const std::string& numbers) {
     graph_.Initializer(RawTensor<int64_t>("column", kInt64, {1}, {2}));
     graph_.Initializer(Floats("two", {}, {2}));
-    graph_.Node("Split", {corners}, {"x1.c", "y1.c", "x2.c", "y2.c"}, Integer("axis", 2));
-    for (const std::string number : {"x1", "y1", "x2", "y2"}) {
+    graph_.Node("Split", {numbers}, {"x1.c", "y1.c", "across.c", "down.c"}, Integer("axis", 2));
+    for (const std::string number : {"x1", "y1", "across", "down"}) {
       graph_.Node("Squeeze", {number + ".c", "column"}, {number});
     }
+    graph_.Node("Add", {"x1", "across"}, {"x2"});
+    graph_.Node("Add", {"y1", "down"}, {"y2"});
     for (const std::string axis : {"x", "y"}) {
       graph_.Node("Add", {axis + "1", axis + "2"}, {axis + ".sum"});
       graph_.Node("Div", {axis + ".sum", "two"}, {axis + ".centre"});

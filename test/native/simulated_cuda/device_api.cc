@@ -29,6 +29,7 @@ constexpr ErrorWords kErrorWords[] = {
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
      "an illegal memory access was encountered"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
     {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
      "operation not permitted when stream is capturing"},
     {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
@@ -41,7 +42,8 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = Machine::Get().count();
-  return Remembered(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
+  if (*count == 0) return Remembered(cudaErrorNoDevice);
+  return Remembered(Machine::Get().AskedAnswer(lattice::simulated::Call::kDeviceCount));
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -87,9 +87,17 @@ cudaError_t Machine::Answer(Call call, int gpu) {
         lock, [&] { return index >= gpus_.size() || !gpus_[index].hanging_calls.contains(call); });
   }
   const cudaError_t fault = gpus_.at(index).fault;
+  return fault != cudaSuccess ? fault : TakeFailure(call);
+}
+
+cudaError_t Machine::AskedAnswer(Call call) {
+  const std::lock_guard lock(mutex_);
+  return TakeFailure(call);
+}
+
+cudaError_t Machine::TakeFailure(Call call) {
   const auto asked = failures_.find(call);
-  if (fault != cudaSuccess || asked == failures_.end()) return fault;
-  if (asked->second.passing-- > 0) return cudaSuccess;
+  if (asked == failures_.end() || asked->second.passing-- > 0) return cudaSuccess;
   const cudaError_t error = asked->second.error;
   failures_.erase(asked);
   return error;

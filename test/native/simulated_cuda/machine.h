@@ -49,6 +49,7 @@ class Machine {
   // Blocks while such calls hang.
   cudaError_t Answer(int gpu);
   cudaError_t Answer(Call call, int gpu);
+  cudaError_t AskedAnswer(Call call);  // of a call on no GPU
   void FailCall(Call call, cudaError_t error, int passing);
   void FaultWork(int gpu, cudaError_t error, int passing);
   void Fault(int gpu, cudaError_t error);
@@ -82,6 +83,7 @@ class Machine {
   };
 
   Machine();
+  cudaError_t TakeFailure(Call call);  // under the mutex
 
   std::mutex mutex_;
   std::condition_variable changed_;

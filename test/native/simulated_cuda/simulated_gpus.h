@@ -36,6 +36,7 @@ void PlugIn(const std::vector<GpuKind>& gpus);
 
 // What a program may ask for and not get, by the runtime's function.
 enum class Call {
+  kDeviceCount,
   kMalloc,  // cudaMallocAsync too
   kFree,
   kHostAlloc,

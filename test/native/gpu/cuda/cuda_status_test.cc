@@ -56,7 +56,7 @@ TEST(ToStatus, SaysWhatToDo) {
 TEST(IsSticky, OnlyFaultsThatOutliveTheCall) {
   for (const cudaError_t error :
        {cudaErrorIllegalAddress, cudaErrorLaunchFailure, cudaErrorECCUncorrectable,
-        cudaErrorMisalignedAddress, cudaErrorAssert, cudaErrorLaunchTimeout}) {
+        cudaErrorMisalignedAddress, cudaErrorAssert, cudaErrorLaunchTimeout, cudaErrorUnknown}) {
     EXPECT_TRUE(IsSticky(error)) << cudaGetErrorName(error);
   }
   for (const cudaError_t error :

@@ -257,6 +257,15 @@ TEST_F(SimulatedGpuTest, OnlyGpusThatAreNewEnoughAreUsed) {
   EXPECT_EQ(Load().status().code(), StatusCode::kGpuUnavailable);
 }
 
+// CUDA has one error for this and for a GPU that a running process lost.
+TEST_F(SimulatedGpuTest, ADriverThatDoesNotStartIsNoLostGpu) {
+  simulated::FailCall(Call::kDeviceCount, cudaErrorUnknown);
+  const Status listed = UsableGpus().status();
+  EXPECT_EQ(listed.code(), StatusCode::kGpuUnavailable);
+  EXPECT_NE(listed.message().find("nvidia-smi"), std::string::npos) << listed.message();
+  EXPECT_TRUE(UsableGpus().ok());
+}
+
 TEST_F(SimulatedGpuTest, AnEngineUsesTheGpuOfItsOrdinalOnly) {
   simulated::PlugIn({{"First"}, {"Second"}, {"Third"}});
   const auto engine = Load(nullptr, 1);

@@ -104,7 +104,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Export{"yolox", test::Yolox({}, {{"names", kTwo}}), false},
                     Export{"nanodet", test::Nanodet({}, {{"names", kTwo}}), true},
                     Export{"detr", Detr({.batch_open = true}), true},
-                    Export{"detr_deployed", Detr({.deployed = true, .batch_open = true}), true}),
+                    Export{"detr_deployed", Detr({.deployed = true, .batch_open = true}), true},
+                    Export{"dfine", Detr({.of_corners = true, .batch_open = true}), true},
+                    Export{"dfine_deployed",
+                           Detr({.of_corners = true, .deployed = true, .batch_open = true}), true}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -66,6 +66,8 @@ class SimulatedLossDeathTest : public testing::Test {
       }
     }
     EXPECT_EQ(TakeWhole(*engine, Scene(1)).status().code(), StatusCode::kGpuLost);
+    const int eight = 8;
+    EXPECT_EQ(engine->AddBatches({&eight, 1}, nullptr).code(), StatusCode::kGpuLost);
     EXPECT_EQ(Load().status().code(), StatusCode::kGpuLost);
   }
 
@@ -119,15 +121,17 @@ TEST_F(SimulatedLossDeathTest, ASlowGpuIsWaitedFor) {
 }
 
 TEST_F(SimulatedLossDeathTest, AFaultIsLostAtOnce) {
-  InAProcess([this] {
-    auto engine = Loaded();
-    auto input = Prepared(*engine);
-    simulated::FaultWork(0, cudaErrorIllegalAddress, 3);
-    const Status lost = Run(*engine, WorkClass::kSync, 0, input.get());
-    EXPECT_EQ(lost.code(), StatusCode::kGpuLost);
-    EXPECT_NE(lost.message().find("cudaErrorIllegalAddress"), std::string::npos) << lost.message();
-    ExpectLost(std::move(engine), std::move(input));
-  });
+  for (const cudaError_t fault : {cudaErrorIllegalAddress, cudaErrorUnknown}) {
+    InAProcess([this, fault] {
+      auto engine = Loaded();
+      auto input = Prepared(*engine);
+      simulated::FaultWork(0, fault, 3);
+      const Status lost = Run(*engine, WorkClass::kSync, 0, input.get());
+      EXPECT_EQ(lost.code(), StatusCode::kGpuLost);
+      EXPECT_NE(lost.message().find(cudaGetErrorName(fault)), std::string::npos) << lost.message();
+      ExpectLost(std::move(engine), std::move(input));
+    });
+  }
 }
 
 // TensorRT itself only says that something failed.
