@@ -232,7 +232,7 @@ fi
 if command -v compute-sanitizer >/dev/null; then
   # Failed calls are not reported: some fail on purpose, and libraries look for functions that a driver lacks.
   sanitized='compute-sanitizer --report-api-errors no --error-exitcode 1 --tool'
-  step first-memcheck 25 bash -c "$sanitized memcheck $replays" 60
+  [ -e "$out/first-engine.passed" ] && step first-memcheck 25 bash -c "$sanitized memcheck $replays" 60
   for tool in ${gtest:+memcheck racecheck synccheck}; do
     # The kernels and owners. nvJPEG is checked for what it writes only: its own kernels take long.
     # The largest shapes run the same code as the others, with 10^9 more accesses to shared memory.
