@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 #include <utility>
 
 #include "bench/native/gpu_stopwatch.h"
@@ -29,16 +30,6 @@ double Median(std::vector<double> samples) {
 }
 
 }  // namespace
-
-Result<GraphExec> SlotTimer::Record(const std::function<Status()>& stage) {
-  const auto graph = Graph::Capture(slot_.stream_, stage);
-  if (!graph.ok()) return graph.status();
-  auto ready = GraphExec::Instantiate(*graph);
-  if (!ready.ok()) return ready.status();
-  const Status uploaded = ready->Upload(slot_.stream_);
-  if (!uploaded.ok()) return uploaded;
-  return ready;
-}
 
 Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
   auto fits =
@@ -69,9 +60,9 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
                    : Status(StatusCode::kDetectionFailed, "The network cannot be recorded.");
       },
       [&] { return slot_.QueueBoxes(bucket.batch); }, [] { return Status(); }};
-  std::vector<GraphExec> graphs;
+  std::vector<Graph> graphs;
   for (const auto& stage : stages) {
-    auto graph = Record(stage);
+    auto graph = Graph::Capture(slot_.stream_, stage);
     if (!graph.ok()) return graph.status();
     graphs.push_back(*std::move(graph));
   }
@@ -79,7 +70,7 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
 }
 
 Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
-                                         const std::vector<GraphExec>& graphs, int rounds) {
+                                         const std::vector<Graph>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
   PinnedMemory pinned;
   const DetectionOptions options;

@@ -2,7 +2,6 @@
 #ifndef LATTICE_BENCH_SLOT_TIMER_H_
 #define LATTICE_BENCH_SLOT_TIMER_H_
 
-#include <functional>
 #include <vector>
 
 #include "native/base/status.h"
@@ -34,10 +33,9 @@ class SlotTimer {
   Result<BatchTimes> Time(int batch, int rounds);
 
  private:
-  Result<GraphExec> Record(const std::function<Status()>& stage);
   // `graphs`: copies, letterbox, network, box decode, nothing.
   Result<BatchTimes> TimeStages(const TensorRtSlot::Bucket& bucket,
-                                const std::vector<GraphExec>& graphs, int rounds);
+                                const std::vector<Graph>& graphs, int rounds);
 
   TensorRtSlot& slot_;
 };

@@ -53,8 +53,15 @@ Result<DeviceBuffer> DeviceBuffer::Allocate(size_t bytes) {
 template <>
 Result<PinnedBuffer> PinnedBuffer::Allocate(size_t bytes) {
   void* memory = nullptr;
-  const Status status = Checked(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault),
-                                "allocating " + std::to_string(bytes) + " bytes of pinned memory");
+  const std::string size = std::to_string(bytes) + " bytes of pinned memory";
+  const cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
+  const Status status = Checked(error, "allocating " + size);
+  if (error == cudaErrorMemoryAllocation) {  // which is not the GPU's
+    return Status(StatusCode::kOverloaded,
+                  "The machine gives no " + size +
+                      ", which the GPU copies from. Free host memory, load fewer models, or lower "
+                      "the largest batch.");
+  }
   if (!status.ok()) return status;
   return PinnedBuffer(memory, bytes);
 }
@@ -102,31 +109,29 @@ Result<Graph> Graph::Capture(const Stream& stream, const std::function<Status()>
               "starting to record a graph");
   if (!begun.ok()) return begun;
   const Status recorded = record();
-  cudaGraph_t graph = nullptr;
-  const Status ended = Checked(cudaStreamEndCapture(stream.get(), &graph), "recording a graph");
+  cudaGraph_t made = nullptr;
+  const Status ended = Checked(cudaStreamEndCapture(stream.get(), &made), "recording a graph");
+  const CudaOwned<cudaGraph_t> graph(made);
   Graph result;
-  result.graph_.reset(graph);
-  if (!recorded.ok()) return recorded;
-  if (!ended.ok()) return ended;
+  const Status ready =
+      InOrder([&] { return recorded; }, [&] { return ended; },
+              [&] {
+                cudaGraphExec_t exec = nullptr;
+                const Status instantiated =
+                    Checked(cudaGraphInstantiate(&exec, graph.get(), 0), "instantiating a graph");
+                result.ready_.reset(exec);
+                return instantiated;
+              },
+              [&] {
+                return Checked(cudaGraphUpload(result.ready_.get(), stream.get()),
+                               "copying a graph to the GPU");
+              });
+  if (!ready.ok()) return ready;
   return result;
 }
 
-Result<GraphExec> GraphExec::Instantiate(const Graph& graph) {
-  cudaGraphExec_t exec = nullptr;
-  const Status status =
-      Checked(cudaGraphInstantiate(&exec, graph.get(), 0), "instantiating a graph");
-  if (!status.ok()) return status;
-  GraphExec result;
-  result.graph_.reset(exec);
-  return result;
-}
-
-Status GraphExec::Upload(const Stream& stream) const {
-  return Checked(cudaGraphUpload(graph_.get(), stream.get()), "copying a graph to the GPU");
-}
-
-Status GraphExec::Launch(const Stream& stream) const {
-  return Checked(cudaGraphLaunch(graph_.get(), stream.get()), "launching a graph");
+Status Graph::Launch(const Stream& stream) const {
+  return Checked(cudaGraphLaunch(ready_.get(), stream.get()), "launching a graph");
 }
 
 }  // namespace lattice

@@ -102,32 +102,20 @@ class Event {
   CudaOwned<cudaEvent_t> event_;
 };
 
-// Recorded work, to be instantiated.
+// Recorded work, ready to launch. At most one launch is in flight at a time.
 class Graph {
  public:
   // Runs `record`, whose launches and copies into `stream` are recorded instead of executed. Calls
-  // of other threads neither disturb the recording nor are disturbed by it. Fails as `record` does,
-  // or when it made a call that cannot be recorded; `stream` is usable again in both cases.
+  // of other threads neither disturb the recording nor are disturbed by it. Queues the graph's copy
+  // to the GPU on `stream`, so that the first launch takes no longer than later ones. Fails as
+  // `record` does, or when it made a call that cannot be recorded; `stream` is usable again in both
+  // cases.
   static Result<Graph> Capture(const Stream& stream, const std::function<Status()>& record);
 
-  cudaGraph_t get() const { return graph_.get(); }  // borrowed
-
- private:
-  CudaOwned<cudaGraph_t> graph_;
-};
-
-// A graph that is ready to launch. It does not need the Graph any more. At most one launch is in
-// flight at a time.
-class GraphExec {
- public:
-  static Result<GraphExec> Instantiate(const Graph& graph);
-
-  // Copies it to the GPU, so that the first launch takes no longer than later ones.
-  Status Upload(const Stream& stream) const;
   Status Launch(const Stream& stream) const;
 
  private:
-  CudaOwned<cudaGraphExec_t> graph_;
+  CudaOwned<cudaGraphExec_t> ready_;
 };
 
 }  // namespace lattice

@@ -186,12 +186,9 @@ Status TensorRtSlot::Record(Bucket* bucket) {
   if (!ran.ok()) return ran;
   auto graph = Graph::Capture(stream_, [&] { return Queue(*bucket); });
   if (!graph.ok()) return graph.status();
-  auto exec = GraphExec::Instantiate(*graph);
-  if (!exec.ok()) return exec.status();
-  bucket->graph = *std::move(exec);
+  bucket->graph = *std::move(graph);
   // One launch without images, so that the first batch takes no longer than later ones.
-  return InOrder([&] { return bucket->graph.Upload(stream_); },
-                 [&] { return bucket->graph.Launch(stream_); },
+  return InOrder([&] { return bucket->graph.Launch(stream_); },
                  [&] { return stream_.Synchronize(); });
 }
 

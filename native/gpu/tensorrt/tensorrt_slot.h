@@ -56,7 +56,7 @@ class TensorRtSlot {
     nvinfer1::ICudaEngine* engine = nullptr;
     int batch = 0;
     std::unique_ptr<nvinfer1::IExecutionContext> context;
-    GraphExec graph;
+    Graph graph;
   };
 
   explicit TensorRtSlot(const TensorRtModel& model) : model_(model) {}

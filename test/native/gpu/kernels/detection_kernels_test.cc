@@ -73,10 +73,8 @@ class DetectionKernels : public GpuTest {
                       "launching the detection kernels");
     });
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    const Result<GraphExec> exec = GraphExec::Instantiate(*graph);
-    ASSERT_TRUE(exec.ok());
     for (int run = 0; run < 3; ++run) {
-      ASSERT_TRUE(exec->Launch(stream()).ok());
+      ASSERT_TRUE(graph->Launch(stream()).ok());
       const auto found = Downloaded<DeviceDetections>(results);
       for (size_t i = 0; i < expected.size(); ++i) {
         EXPECT_EQ(DifferenceFromCpu(found[i], expected[i], kTolerance), "")

@@ -137,6 +137,14 @@ TEST_F(SimulatedGpuTest, ACardTooSmallIsAReason) {
   EXPECT_EQ(simulated::UsedBytes(0), 0u);
 }
 
+TEST_F(SimulatedGpuTest, MemoryOfTheHostThatIsShortIsNotCalledTheGpus) {
+  (void)Loaded();
+  simulated::FailCall(Call::kHostAlloc, cudaErrorMemoryAllocation);
+  const Status status = Load().status();
+  EXPECT_EQ(status.code(), StatusCode::kOverloaded);
+  EXPECT_NE(status.message().find("Free host memory"), std::string::npos) << status.message();
+}
+
 TEST_F(SimulatedGpuTest, WhatTheParserOrTheBuilderSaysIsInTheSentence) {
   simulated::FailCall(Call::kParse, cudaErrorUnknown);
   const Status parsed = Load().status();
