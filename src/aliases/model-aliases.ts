@@ -17,7 +17,6 @@ interface StoredAs {
 
 /** As the calls of the job store. `from`: the version that is to be replaced, null where there is no alias. */
 export interface AliasStore {
-  aliases(): Promise<StoredAlias[]>;
   aliasVersion(name: string, version: number): Promise<StoredAlias>;
   putAlias(name: string, content: AliasContent, at: number, from: number | null): Promise<StoredAs>;
   aliasBefore(name: string): Promise<AliasContent>;
@@ -33,18 +32,13 @@ type Models = Pick<Detector, 'prepare'>;
 export class ModelAliases {
   readonly #store: AliasStore;
   readonly #models: Models;
-  readonly #byName = new Map<string, StoredAlias>();
+  readonly #byName: Map<string, StoredAlias>;
 
-  private constructor(store: AliasStore, models: Models) {
+  /** `models` knows models by their own names only; `stored`: all that the store has. */
+  constructor(store: AliasStore, models: Models, stored: readonly StoredAlias[]) {
     this.#store = store;
     this.#models = models;
-  }
-
-  /** `models` knows models by their own names only. */
-  static async open(store: AliasStore, models: Models): Promise<ModelAliases> {
-    const aliases = new ModelAliases(store, models);
-    for (const alias of await store.aliases()) aliases.#byName.set(alias.name, alias);
-    return aliases;
+    this.#byName = new Map(stored.map((alias) => [alias.name, alias]));
   }
 
   /** By name. */
@@ -134,12 +128,11 @@ export class ModelAliases {
   }
 }
 
-/** The models that answer requests, each once: all but shadows. */
+/** The models that answer requests: all but shadows. */
 export function answeringModels(aliases: readonly StoredAlias[]): string[] {
-  const names = aliases.flatMap(({ model, canary }) =>
+  return aliases.flatMap(({ model, canary }) =>
     canary === null ? [model] : [model, canary.model],
   );
-  return [...new Set(names)];
 }
 
 /**

@@ -25,7 +25,7 @@ export async function openCluster(
       ? openLocalCluster(loading, version, logger, options)
       : openProcessCluster(loading, version, logger, devices);
   }
-  // Workers on Ray outlive the service with their models, and would be replaced where a setting of theirs differs.
+  // Without `aliased`: workers on Ray outlive the service with their models, and one whose settings differ is replaced.
   // The modules for Ray take 0.1 s to load, and a service without Ray does not need them.
   const { openRayCluster } = await import('./ray/open-ray-cluster.js');
   return openRayCluster(config, version, logger);

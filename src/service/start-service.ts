@@ -58,10 +58,11 @@ export async function startService(
   const drainTime = (drainMs: number) => (store.lost() ? 0 : drainMs);
   releases.add('job store', () => store.close());
   void warnOfModelsFolder(config.modelsDir, logger);
+  const storedAliases = await store.aliases();
   const cluster = await openCluster(config, version, logger, {
     ...options,
     crashMarkerPath: crashMarkerPath(config.dataDir),
-    aliased: answeringModels(await store.aliases()),
+    aliased: answeringModels(storedAliases),
   });
   releases.add('cluster', () => cluster.close());
   const { detector: executor } = cluster;
@@ -70,7 +71,7 @@ export async function startService(
   executor.onImage = (outcome, result) => {
     metrics.observeImage(outcome, result);
   };
-  const aliases = await ModelAliases.open(store, executor);
+  const aliases = new ModelAliases(store, executor, storedAliases);
   const shadows = new ShadowRuns({
     detector: executor,
     find: (name) => aliases.find(name),

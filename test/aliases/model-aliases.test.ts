@@ -20,12 +20,13 @@ beforeEach(async () => {
   folder = new TemporaryFolder();
   store = await openJobStore(folder.path);
   const detector = new ScriptedDetector();
-  aliases = await ModelAliases.open(store, {
-    prepare: async (name) => {
+  const models = {
+    prepare: async (name: string) => {
       if (name === 'slow.pt') await loading;
       return detector.prepare('yolov8n.pt');
     },
-  });
+  };
+  aliases = new ModelAliases(store, models, await store.aliases());
   loading = Promise.resolve();
   await aliases.put(NAME, standsFor('slow.pt'));
   await aliases.put(NAME, TRIAL);

@@ -16,14 +16,13 @@ export const ROOT = '/srv/images';
 /** test/service makes some. */
 const notFound = (name: string) => Promise.reject(aliasNotFound(name));
 const NO_ALIASES: AliasStore = {
-  aliases: () => Promise.resolve([]),
   aliasVersion: notFound,
   putAlias: notFound,
   aliasBefore: notFound,
   rollBackAlias: notFound,
   deleteAlias: notFound,
 };
-const aliases = await ModelAliases.open(NO_ALIASES, new ScriptedDetector());
+const aliases = new ModelAliases(NO_ALIASES, new ScriptedDetector(), []);
 
 export interface Harness extends ComposedApp {
   jobs: HeldJobs;

@@ -7,12 +7,10 @@ import {
   type ClusterStatusSource,
 } from '../cluster-status.js';
 import type { Resources, Told } from './ray-snapshot.js';
-import { RayWatch, type RayWatchOptions } from './ray-watch.js';
+import { PATIENCE_MS, RayWatch, type RayWatchOptions } from './ray-watch.js';
 
 /** An older answer is said to be one. */
 const FRESH_MS = 5_000;
-/** An older list of nodes is none. */
-const KEPT_MS = 60_000;
 
 export interface RayClusterOptions extends RayWatchOptions {
   jobs: JobCounter;
@@ -39,7 +37,7 @@ export class RayCluster implements ClusterStatusSource {
 
   /**
    * Answers from what the head has told and waits for nothing but the job store. While the head is there and slow, with
-   * what it told last, up to `KEPT_MS`.
+   * what it told last, up to `PATIENCE_MS`.
    */
   async status(): Promise<ClusterSnapshot> {
     const fault = this.fault();
@@ -70,7 +68,7 @@ export class RayCluster implements ClusterStatusSource {
   /** Why there is no status at present; null when there is one. */
   fault(): LatticeError | null {
     const { snapshot, hasSession } = this.#watch;
-    const isKnown = this.connected() || (hasSession && age(snapshot.nodes) < KEPT_MS);
+    const isKnown = this.connected() || (hasSession && age(snapshot.nodes) < PATIENCE_MS);
     return isKnown ? null : this.#unavailable();
   }
 

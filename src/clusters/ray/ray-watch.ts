@@ -21,11 +21,14 @@ export interface RayWatchTimes {
   mostBackOff: number;
 }
 
+/** An older list of nodes is none. */
+export const PATIENCE_MS = 60_000;
+
 const TIMES: RayWatchTimes = {
   poll: 2_000,
   deadline: 3_000,
   // A new session costs the head a process and takes it seconds, and Ray's store answers it no sooner.
-  patience: 60_000,
+  patience: PATIENCE_MS,
   leastBackOff: 500,
   // A head that comes back is found soon; an attempt that fails costs it a second of CPU at most.
   mostBackOff: 5_000,

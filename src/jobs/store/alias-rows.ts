@@ -64,20 +64,16 @@ export class AliasWrites {
     from: number | null,
   ): { alias: StoredAlias; created: boolean } {
     const newest = newestRow(this.#statements, name);
-    const created = !isPresent(newest);
+    const present = isPresent(newest) ? newest.version : null;
+    const created = present === null;
     const text = JSON.stringify(content);
     if (created && this.#count() >= MOST_ALIASES) {
       const detail = `There are ${MOST_ALIASES} aliases, which is the most: delete one first.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
     if (newest?.content !== text) {
-      refuseChanged(name, created ? null : newest.version, from);
-      this.#add({
-        name,
-        content: text,
-        storedAt: at,
-        before: created ? null : newest.version,
-      });
+      refuseChanged(name, present, from);
+      this.#add({ name, content: text, storedAt: at, before: present });
     }
     return { alias: this.#present(name), created };
   }
