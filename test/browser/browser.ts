@@ -42,6 +42,8 @@ export interface WatchedPage {
 export async function openPage(browser: Browser): Promise<WatchedPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   const page = await context.newPage();
+  // Shorter than the time limit of a test, so that the error names the step.
+  page.setDefaultTimeout(20_000);
   const faults: string[] = [];
   await page.exposeFunction('reportFault', (fault: string) => faults.push(fault));
   await page.addInitScript(() => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from './button.js';
 
 /** A dialog over the page: it holds the focus, and Escape closes it. */
@@ -11,7 +11,8 @@ export function Modal(props: {
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  // In the task that mounts it: a key pressed right after would otherwise go to the page beneath.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}
