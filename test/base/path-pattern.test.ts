@@ -58,7 +58,7 @@ it('says what a regular expression of the same meaning says', () => {
 
 it('is done soon with a pattern and a path that fit in many ways', () => {
   const matches = pathPattern(`${'*a'.repeat(500)}b/${'**/a/'.repeat(200)}b`);
-  const started = performance.now();
+  const before = process.cpuUsage();
   expect(matches(`${'a'.repeat(4_000)}/${'a/'.repeat(2_000)}`)).toBe(false);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
 });
