@@ -1,5 +1,25 @@
-// Preloaded in each process of the tests. Node cannot load TypeScript: a thread or process that the sources start runs
-// the compiled file instead, which set-up has brought up to date before the first test.
-import { register } from 'node:module';
+// Preloaded in each process of the tests. Node cannot load TypeScript: a thread or process that the sources start from
+// `src/NAME.js` runs `dist/NAME.js` instead, which set-up has brought up to date before the first test. A hook of the
+// module loader would do it too, at the price of one more thread per thread.
+import childProcess from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import threads from 'node:worker_threads';
 
-register('./compiled-file.mjs', import.meta.url);
+const SOURCES = new URL('../../src/', import.meta.url);
+const COMPILED = new URL('../../dist/', import.meta.url);
+
+function compiled(entry, of = String) {
+  const [sources, files] = [of(SOURCES), of(COMPILED)];
+  return String(entry).startsWith(sources) ? files + String(entry).slice(sources.length) : entry;
+}
+
+const { fork } = childProcess;
+childProcess.fork = (path, ...rest) => fork(compiled(path, fileURLToPath), ...rest);
+threads.Worker = class extends threads.Worker {
+  constructor(entry, options) {
+    const file = compiled(entry);
+    super(file === entry ? entry : new URL(file), options);
+  }
+};
+syncBuiltinESMExports();
