@@ -7,7 +7,8 @@ import { inTime } from '../base/in-time.js';
 import { classKey } from '../api/class-key.js';
 import { LatticeError } from '../api/errors.js';
 import type { ModelDescription } from '../api/model.js';
-import { aliasNotFound, type AliasContent, type StoredAlias } from '../api/model-alias.js';
+import type { AliasContent } from '../api/model-alias.js';
+import { aliasNotFound, type StoredAlias } from '../api/stored-alias.js';
 import type { Detector } from '../execution/detector.js';
 
 interface StoredAs {

@@ -1,6 +1,5 @@
 /** Names that operators give to models: what they stand for, and how well a model that is on trial agrees with it. */
 import { z } from 'zod';
-import { LatticeError } from './errors.js';
 
 export const aliasCanarySchema = z
   .object({
@@ -25,20 +24,3 @@ export const aliasContentSchema = z.object({
   }),
 });
 export type AliasContent = z.infer<typeof aliasContentSchema>;
-
-export interface StoredAlias extends AliasContent {
-  name: string;
-  /** From 1; grows with every change, also over a deletion. */
-  version: number;
-  /** Of this version, Unix seconds. */
-  storedAt: number;
-  /** Version that a rollback goes back to; null: there is none. */
-  before: number | null;
-}
-
-export function aliasNotFound(name: string): LatticeError {
-  return new LatticeError(
-    'alias_not_found',
-    `There is no alias '${name}', or not in this version.`,
-  );
-}

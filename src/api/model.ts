@@ -28,19 +28,6 @@ export type ModelVersion = z.infer<typeof modelVersionSchema>;
 export const namedVersionSchema = modelVersionSchema.extend({ name: z.string() });
 export type NamedVersion = z.infer<typeof namedVersionSchema>;
 
-/** As results and descriptions name it; null where they say too little, as while nothing is loaded. */
-export function versionOf({ name, digest, precision, quantizedFrom }: Told): NamedVersion | null {
-  if (!digest || !precision) return null;
-  return { name, digest, precision, source: quantizedFrom ?? digest };
-}
-
-interface Told {
-  name: string;
-  digest: string | null | undefined;
-  precision?: string | null | undefined;
-  quantizedFrom?: string | null | undefined;
-}
-
 export const modelDescriptionSchema = z.object({
   name: z.string().meta({ description: 'Use it as model_name' }),
   state: z.enum(['ready', 'available', 'refused']).meta({

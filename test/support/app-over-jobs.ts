@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { ModelAliases, type AliasStore } from '../../src/aliases/model-aliases.js';
 import { ShadowRuns } from '../../src/aliases/shadow-runs.js';
-import { aliasNotFound } from '../../src/api/model-alias.js';
+import { aliasNotFound } from '../../src/api/stored-alias.js';
 import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';

@@ -8,9 +8,10 @@ import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, runImage, type ImageRunner } from './image-run.js';
 import type { QueuedJob, WaitingImage } from '../job-records.js';
 import type { JobSettings } from '../job.js';
+import { versionOf } from '../version-of.js';
 import type { Reuse } from './reuse.js';
 import { WorkOrder } from './work-order.js';
-import { versionOf, type NamedVersion } from '../../api/model.js';
+import type { NamedVersion } from '../../api/model.js';
 import { toLatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
 

@@ -1,6 +1,7 @@
 /** Rows of `model_aliases`: every change of an alias is a new version of it, and numbers of versions are not used again. */
 import { LatticeError } from '../../api/errors.js';
-import { aliasNotFound, type AliasContent, type StoredAlias } from '../../api/model-alias.js';
+import type { AliasContent } from '../../api/model-alias.js';
+import { aliasNotFound, type StoredAlias } from '../../api/stored-alias.js';
 import type { Statements } from './statements.js';
 
 const VERSIONS_KEPT = 100;

@@ -4,7 +4,7 @@
  * row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
  */
 import { byClassKey, classKey } from '../../api/class-key.js';
-import { versionOf, type NamedVersion } from '../../api/model.js';
+import type { NamedVersion } from '../../api/model.js';
 import type { DetectOptions } from '../../api/options.js';
 import { RegionSums } from '../../api/class-counts.js';
 import {
@@ -23,6 +23,7 @@ import {
   type StoredCounts,
   type StoredImage,
 } from '../job-records.js';
+import { versionOf } from '../version-of.js';
 import type { Statements } from './statements.js';
 
 /** Around each class in `image_facts.classes`, so that one is found whole. */
