@@ -1,6 +1,6 @@
 /** What is wrong with the service right now, in sentences; the worst first. */
 import type { ClusterStatus, Model } from '../../client/records.js';
-import { plural } from '../text/format.js';
+import { duration, plural } from '../text/format.js';
 import type { Reading } from './reading.js';
 import { newFailures } from './series.js';
 
@@ -27,6 +27,7 @@ export function findings(seen: Seen): Finding[] {
   const found = [
     ...readiness(seen),
     ...workers(seen),
+    ...silentHead(seen),
     ...differentModels(seen),
     ...gpus(seen),
     ...volumes(seen),
@@ -59,6 +60,15 @@ function workers({ status }: Seen): Finding[] {
   return [
     { level, text: `${ill.length} of ${plural(all.length, 'worker')} ${are} not work: ${reason}` },
   ];
+}
+
+function silentHead({ status }: Seen): Finding[] {
+  const silent = status?.unanswered ?? [];
+  if (silent.length === 0) return [];
+  const ages = silent.flatMap(({ age_seconds: age }) => (age === null ? [] : [age]));
+  const since = ages.length === 0 ? 'yet' : `for ${duration(Math.max(...ages))}`;
+  const text = `The head of the Ray cluster has not answered ${since}: the numbers of its CPUs are old. Workers and jobs go on.`;
+  return [{ level: 'warn', text }];
 }
 
 function differentModels({ status }: Seen): Finding[] {

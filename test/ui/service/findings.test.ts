@@ -45,6 +45,20 @@ test('a worker that does not work', () => {
   ]);
 });
 
+test('a head of Ray that does not answer', () => {
+  const workers = [worker('ready', null)];
+  const silent = (ages: (number | null)[]) => {
+    const questions = ['nodes', 'total', 'available'] as const;
+    const unanswered = ages.map((age_seconds, index) => ({ question: questions[index]!, age_seconds })); // prettier-ignore
+    return texts({ status: { ...status, workers, unanswered } });
+  };
+  expect(silent([null])).toEqual([expect.stringContaining('has not answered yet')]);
+  expect(silent([7.2, 12.4, null])).toEqual([
+    'warn: The head of the Ray cluster has not answered for 12.4 s: the numbers of its CPUs are old. Workers and jobs go on.',
+  ]);
+  expect(silent([])[0]).toMatch(/^good/);
+});
+
 test('a volume that hangs', () => {
   const engine = { ...status.engine, hanging_folders: 2 };
   expect(texts({ status: { ...status, engine, workers: [] } })).toEqual([
