@@ -19,8 +19,9 @@ import type { JobEvent } from '../jobs/job.js';
 import type { JobService } from '../jobs/job-service.js';
 import { taskId } from '../jobs/job-records.js';
 import type { WatchLedger } from '../jobs/watch-ledger.js';
-import type { FileDone, FileMove, StoredWatch, Verdict } from '../jobs/watched.js';
+import type { FileDone, StoredWatch, Verdict } from '../jobs/watched.js';
 import { Lags } from './lags.js';
+import { pathsToLookAt, renamedFiles, type RenamedFiles } from './renamed-files.js';
 import { isScheduled } from './schedule.js';
 
 /**
@@ -372,38 +373,19 @@ export class WatchRun {
     }
   }
 
-  /** Of files whose version was known by other names: the file has a new name, or is one more of the version. */
   async #renamed(
     folders: OpenFolders,
     files: readonly SeenFile[],
     verdicts: readonly Verdict[],
-  ): Promise<{ moves: FileMove[]; standings: Map<string, Standing> }> {
+  ): Promise<RenamedFiles> {
     const named = files.flatMap((file, at) => {
       const verdict = verdicts[at];
       return typeof verdict === 'object' ? [{ ...file, names: verdict }] : [];
     });
-    const moves: FileMove[] = [];
-    const standings = new Map<string, Standing>();
-    if (named.length === 0) return { moves, standings };
-    // The files themselves last: while they are there, a name that was not is gone, and not its folder.
-    const earlier = new Set(named.flatMap((file) => file.names));
-    const names = [...earlier, ...named.flatMap(({ path }) => (earlier.has(path) ? [] : [path]))];
-    const found = await folders.call('current', names);
-    const current = new Map(names.map((name, at) => [name, found[at]]));
-    const taken = new Set<string>();
-    for (const { path, version, names: before } of named) {
-      if (current.get(path) !== version) continue;
-      const from = before.find((name) => {
-        const now = current.get(name);
-        return now !== undefined && now !== version && !taken.has(`${version} ${name}`);
-      });
-      if (from !== undefined) {
-        taken.add(`${version} ${from}`);
-        moves.push({ from, to: path, version });
-        standings.set(path, 'known');
-      } else if (before.every((name) => current.get(name) === version)) standings.set(path, 'copy');
-    }
-    return { moves, standings };
+    if (named.length === 0) return { moves: [], standings: new Map() };
+    const paths = pathsToLookAt(named);
+    const found = await folders.call('current', paths);
+    return renamedFiles(named, new Map(paths.map((path, at) => [path, found[at]])));
   }
 
   async #submitAll(folders: OpenFolders): Promise<void> {
