@@ -22,9 +22,12 @@ const AT_LOW_SHARE = [
   '--hookTimeout=240000',
   '--expect.poll.timeout=60000',
 ];
-// The tests need the Python environment, which is ready long before they begin.
+/** They wait for more than a minute, so they begin early: at the end nothing would run beside them. */
+const LONG_WAITS = ['test/bench/chaos.test.ts', 'test/bench/watches.test.ts'];
+// The other tests need the Python environment, which is ready long before they begin.
 const BESIDE_RAY = [
   ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
+  ['tests that wait long', 'npx', 'vitest', 'run', ...AT_LOW_SHARE, ...LONG_WAITS],
   ['build of the native unit tests', 'node', 'scripts/test-native.mjs', '--build'],
   ['lint', 'npm', 'run', '--silent', 'lint'],
   ['format', 'npm', 'run', '--silent', 'format:check'],
@@ -33,7 +36,9 @@ const BESIDE_RAY = [
   [
     'TypeScript tests without deadlines',
     ...['npx', 'vitest', 'run', ...AT_LOW_SHARE],
-    ...WITH_DEADLINES.map((path) => `--exclude=${path}**`),
+    ...[...WITH_DEADLINES.map((path) => `${path}**`), ...LONG_WAITS].map(
+      (path) => `--exclude=${path}`,
+    ),
   ],
 ];
 const AFTERWARDS = [
