@@ -1,7 +1,8 @@
 /** Text -> outlines. SVG text would need fonts on the machine; outlines come from the font file that is installed here. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import opentype, { type Font } from 'opentype.js';
+import type opentype from 'opentype.js';
+import type { Font } from 'opentype.js';
 
 /** Inter, semi-bold, under the SIL Open Font License 1.1, whose text lies in the same package. */
 const FILE = (script: string) => `@fontsource/inter/files/inter-${script}-600-normal.woff`;
@@ -40,7 +41,9 @@ function load(script: string): Font {
   let font = loaded.get(script);
   if (font === undefined) {
     const { buffer, byteOffset, byteLength } = readFileSync(require.resolve(FILE(script)));
-    font = opentype.parse(buffer.slice(byteOffset, byteOffset + byteLength));
+    // Only here: it takes 50 ms to load, and most starts draw nothing.
+    const fonts = require('opentype.js') as typeof opentype;
+    font = fonts.parse(buffer.slice(byteOffset, byteOffset + byteLength));
     loaded.set(script, font);
   }
   return font;
