@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { RESULT_STRIDE, ResultField } from '../../src/native/contract.js';
 import { ADDON, coreOptions, TINY_MODEL } from './open-test-core.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-lifetime-'));
@@ -16,7 +17,10 @@ const prelude = (more = {}) => `
   const addon = require(${JSON.stringify(ADDON)});
   const done = [];
   const core = new addon.Core(${JSON.stringify(coreOptions(more))}, (meta, boxes) => {
-    for (let i = 0; i < boxes.length; i++) done.push([meta[12 * i], meta[12 * i + 1]]);
+    for (let i = 0; i < boxes.length; i++) {
+      const at = ${RESULT_STRIDE} * i;
+      done.push([meta[at + ${ResultField.id}], meta[at + ${ResultField.code}]]);
+    }
   });
   let nextId = 1;
   const task = (modelId, more) => ({ id: nextId++, modelId, path: 'shapes.png', kind: 'async',

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadAddon } from '../../src/native/addon-loader.js';
-import type { NativeCore, NativeModel } from '../../src/native/contract.js';
+import {
+  RESULT_STRIDE,
+  ResultField,
+  type NativeCore,
+  type NativeModel,
+} from '../../src/native/contract.js';
 import { openCore } from '../../src/native/core.js';
 import {
   codeOf,
@@ -69,7 +74,7 @@ describe('tasks', () => {
   const answered = new Set<number>();
   beforeAll(async () => {
     core = new BareCore(coreOptions(), (meta, boxes) => {
-      for (const index of boxes.keys()) answered.add(meta[index * 12]!);
+      for (const index of boxes.keys()) answered.add(meta[index * RESULT_STRIDE + ResultField.id]!);
     });
     model = await core.loadModel(TINY_MODEL);
   });
