@@ -8,18 +8,13 @@ import { classKey } from '../api/class-key.js';
 import { LatticeError } from '../api/errors.js';
 import type { ModelDescription } from '../api/model.js';
 import type { AliasContent } from '../api/model-alias.js';
-import { aliasNotFound, type StoredAlias } from '../api/stored-alias.js';
+import { aliasNotFound, type PutAlias, type StoredAlias } from '../api/stored-alias.js';
 import type { Detector } from '../execution/detector.js';
-
-interface StoredAs {
-  alias: StoredAlias;
-  created: boolean;
-}
 
 /** As the calls of the job store. `from`: the version that is to be replaced, null where there is no alias. */
 export interface AliasStore {
   aliasVersion(name: string, version: number): Promise<StoredAlias>;
-  putAlias(name: string, content: AliasContent, at: number, from: number | null): Promise<StoredAs>;
+  putAlias(name: string, content: AliasContent, at: number, from: number | null): Promise<PutAlias>;
   aliasBefore(name: string): Promise<AliasContent>;
   rollBackAlias(name: string, at: number, from: number): Promise<StoredAlias>;
   deleteAlias(name: string, at: number): Promise<void>;
@@ -64,11 +59,11 @@ export class ModelAliases {
    * of a model that cannot be used, with `validation_failed` for a canary that lacks a class of the model, and with
    * `alias_changed` where another call has changed the alias since this one began.
    */
-  put(name: string, content: AliasContent): Promise<StoredAs> {
+  put(name: string, content: AliasContent): Promise<PutAlias> {
     return this.#replace(name, content, this.#byName.get(name)?.version ?? null);
   }
 
-  async #replace(name: string, content: AliasContent, from: number | null): Promise<StoredAs> {
+  async #replace(name: string, content: AliasContent, from: number | null): Promise<PutAlias> {
     await this.#check(content);
     const stored = await this.#store.putAlias(name, content, Date.now() / 1000, from);
     this.#byName.set(name, stored.alias);

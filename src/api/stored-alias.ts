@@ -1,3 +1,4 @@
+/** An alias as the job store has it. The store's thread loads this file, so it has no schema. */
 import { LatticeError } from './errors.js';
 import type { AliasContent } from './model-alias.js';
 
@@ -9,6 +10,12 @@ export interface StoredAlias extends AliasContent {
   storedAt: number;
   /** Version that a rollback goes back to; null: there is none. */
   before: number | null;
+}
+
+export interface PutAlias {
+  alias: StoredAlias;
+  /** There was none of this name. */
+  created: boolean;
 }
 
 export function aliasNotFound(name: string): LatticeError {

@@ -22,8 +22,9 @@ export function pathsToLookAt(files: readonly NamedFile[]): string[] {
 }
 
 /**
- * `current`: path -> version of the file there now; null: no file, undefined: not known, as on a volume that is away. A name
- * that has the version no more was left, once for each version; where all have it the file is a copy.
+ * `current`: path -> version of the file there now; null: no file, undefined: not known, as on a volume that is away. An
+ * earlier name with another file or none is taken by one file of each version; where all still have the version, the file
+ * is a copy.
  */
 export function renamedFiles(
   files: readonly NamedFile[],

@@ -8,18 +8,14 @@ import threads from 'node:worker_threads';
 
 const SOURCES = new URL('../../src/', import.meta.url);
 const COMPILED = new URL('../../dist/', import.meta.url);
-
-function compiled(entry, of = String) {
-  const [sources, files] = [of(SOURCES), of(COMPILED)];
-  return String(entry).startsWith(sources) ? files + String(entry).slice(sources.length) : entry;
-}
+const [SOURCE_FOLDER, COMPILED_FOLDER] = [SOURCES, COMPILED].map((url) => fileURLToPath(url));
 
 const { fork } = childProcess;
-childProcess.fork = (path, ...rest) => fork(compiled(path, fileURLToPath), ...rest);
+childProcess.fork = (path, ...rest) => fork(path.replace(SOURCE_FOLDER, COMPILED_FOLDER), ...rest);
 threads.Worker = class extends threads.Worker {
   constructor(entry, options) {
-    const file = compiled(entry);
-    super(file === entry ? entry : new URL(file), options);
+    const isUrl = entry instanceof URL;
+    super(isUrl ? new URL(entry.href.replace(SOURCES.href, COMPILED.href)) : entry, options);
   }
 };
 syncBuiltinESMExports();

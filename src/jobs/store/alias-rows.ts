@@ -1,7 +1,7 @@
 /** Rows of `model_aliases`: every change of an alias is a new version of it, and numbers of versions are not used again. */
 import { LatticeError } from '../../api/errors.js';
 import type { AliasContent } from '../../api/model-alias.js';
-import { aliasNotFound, type StoredAlias } from '../../api/stored-alias.js';
+import { aliasNotFound, type PutAlias, type StoredAlias } from '../../api/stored-alias.js';
 import type { Statements } from './statements.js';
 
 const VERSIONS_KEPT = 100;
@@ -58,12 +58,7 @@ export class AliasWrites {
    * A new version, or the newest where it has this content. Throws `alias_changed` where another version than `from` was
    * to be replaced, which is null for no alias.
    */
-  putAlias(
-    name: string,
-    content: AliasContent,
-    at: number,
-    from: number | null,
-  ): { alias: StoredAlias; created: boolean } {
+  putAlias(name: string, content: AliasContent, at: number, from: number | null): PutAlias {
     const newest = newestRow(this.#statements, name);
     const present = isPresent(newest) ? newest.version : null;
     const created = present === null;
