@@ -18,7 +18,7 @@ type OpenSocket = new (url: string, protocols: string[]) => PageSocket;
 /** The characters that a sub-protocol may have. */
 const PROTOCOL = /^[\w!#$%&'*+.^`|~-]+$/;
 const UNAUTHENTICATED = 4401;
-/** A page cannot see the protocol's own pings. */
+/** A page cannot see the protocol's own pings. What has said nothing between two of its own counts as lost. */
 const PING_MS = 15_000;
 
 /** As `OpenEventSocket`. Rejects with `unauthorized` for a missing or unknown key, and as `socketProtocols` throws. */
@@ -33,6 +33,7 @@ export async function* openEventSocket(
   const socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/v1/stream`, socketProtocols(key));
   const messages: ServerMessage[] = [];
   const closed: { code: number | null } = { code: null };
+  let isOpen = false;
   let heard = true;
   let wake = (): void => undefined;
   const end = (code: number): void => {
@@ -43,6 +44,7 @@ export async function* openEventSocket(
     end(0);
   };
   socket.onopen = () => {
+    isOpen = true;
     socket.send(JSON.stringify({ action: 'subscribe', ...subscription }));
   };
   socket.onmessage = ({ data }) => {
@@ -61,7 +63,8 @@ export async function* openEventSocket(
       return;
     }
     heard = false;
-    socket.send('{"action":"ping"}');
+    // A socket that is still connecting throws at `send`; it has as long as an answer to open.
+    if (isOpen) socket.send('{"action":"ping"}');
   }, PING_MS);
   signal?.addEventListener('abort', onAbort);
   try {

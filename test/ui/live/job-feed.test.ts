@@ -1,4 +1,6 @@
 /** The page's end of `/v1/stream` against the service's. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ApiKeys } from '../../../src/http/access/api-keys.js';
@@ -172,6 +174,27 @@ test('a key that no socket can carry is a reason to stop', async () => {
   const state = states.at(-1);
   expect(state).toMatchObject({ kind: 'stopped', reason: expect.stringContaining('WebSocket') });
   expect(JSON.stringify(state)).not.toContain(key);
+});
+
+test('a connection that does not open is given up, and nothing is sent before it opens', async () => {
+  const mute = createServer().listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  const { port } = mute.address() as AddressInfo;
+  const elsewhere = { ...target(), baseUrl: `http://127.0.0.1:${port}` };
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const silent = new JobFeed(
+    (options) => followEvents((...socket) => openEventSocket(elsewhere, ...socket), options ?? {}),
+    listener,
+  );
+  silent.start();
+  await expect.poll(() => sockets.length).toBe(1);
+  expect(() => vi.advanceTimersByTime(15_001)).not.toThrow();
+  expect(states.map(({ kind }) => kind)).toEqual(['connecting']);
+  vi.advanceTimersByTime(15_001);
+  vi.useRealTimers();
+  await reached('waiting');
+  silent.stop('test over');
+  mute.close();
 });
 
 test('a connection that fell silent is given up', async () => {
