@@ -31,6 +31,8 @@ export interface Access {
   retry?: boolean;
   /** Called when a call is refused because the key is missing or unknown. */
   onUnauthorized?: () => void;
+  /** Called after each attempt: true when anything answered, false when no connection could be made. */
+  onReached?: (isReached: boolean) => void;
 }
 
 export const DEFAULT_SERVICE_URL = 'http://127.0.0.1:8000';
@@ -94,11 +96,15 @@ export class HttpCaller {
     try {
       return await this.#retried(call, deadline, async () => {
         const response = await this.#send(call, deadline);
+        this.#access.onReached?.(true);
         return response.ok ? read(response) : this.#refusal(response);
       });
     } catch (error) {
       if (error instanceof ServiceError && error.status === 401) this.#access.onUnauthorized?.();
-      throw this.#explain(error, call, deadline);
+      const explained = this.#explain(error, call, deadline);
+      const { code } = explained instanceof ServiceError ? explained : { code: null };
+      if (code === 'unreachable') this.#access.onReached?.(false);
+      throw explained;
     }
   }
 

@@ -60,6 +60,18 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     expect(await page.locator('html').getAttribute('data-kept')).toBe('yes');
   }, 90_000);
 
+  test('the service view calls nothing well of a service that is away', async () => {
+    await page.goto(`${service.url}/ui#/service`);
+    await page.getByText(/^All is well/).waitFor();
+    await service.kill('SIGKILL');
+    await page.getByText(/^The service has not answered for .+: this page shows/).waitFor();
+    await eventual(connection).toMatch(/^The service is away, last news /);
+    expect(await page.getByText('All is well').count()).toBe(0);
+    await comeBack();
+    await page.getByText(/^All is well/).waitFor();
+    await eventual(connection).toBe('Live');
+  }, 90_000);
+
   test('a list that was asked for in vain comes when the service is back', async () => {
     await page.goto(`${service.url}/ui#/jobs`);
     await page.locator('.job-row').first().waitFor();

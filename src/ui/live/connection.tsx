@@ -1,40 +1,55 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { ago } from '../text/format.js';
-import { connection, lastLive } from './live.js';
+import { connection, presenceAt } from './live.js';
+import type { Presence } from './presence.js';
 
-/** Whether events arrive, and since when they do not. */
-export function Connection() {
+/** Of the clock while the events do not come. */
+const EVERY_MS = 1_000;
+
+/** Whether the service is there, asked again each second while its events do not come. */
+export function usePresence(): Presence {
   const now = useSignal(Date.now());
   useSignalEffect(() => {
     if (connection.value.kind === 'live') return;
-    const timer = setInterval(() => (now.value = Date.now()), 1_000);
+    now.value = Date.now();
+    const timer = setInterval(() => (now.value = Date.now()), EVERY_MS);
     return () => clearInterval(timer);
   });
-  const state = connection.value;
-  const isStopped = state.kind === 'stopped';
+  return presenceAt(now.value);
+}
+
+const DOTS: Record<Presence['kind'], string> = {
+  live: 'live',
+  connecting: 'connecting',
+  away: 'waiting',
+  stopped: 'lost',
+};
+
+/** Whether events arrive, and since when nothing does. */
+export function Connection() {
+  const presence = usePresence();
   return (
     <p
-      class={`connection ${isStopped ? 'lost' : state.kind}`}
+      class={`connection ${DOTS[presence.kind]}`}
       role="status"
-      title={isStopped ? state.reason : 'Events of the service'}
+      title={presence.kind === 'stopped' ? presence.reason : 'Events of the service'}
     >
       <span class="dot" />
-      <span class="connection-text">{text(now.value)}</span>
+      <span class="connection-text">{text(presence)}</span>
     </p>
   );
 }
 
-function text(now: number): string {
-  const state = connection.value;
-  const last = lastLive.value;
-  const news = last === null ? '' : `, last news ${ago((now - last) / 1000)}`;
-  switch (state.kind) {
+function text(presence: Presence): string {
+  switch (presence.kind) {
     case 'live':
       return 'Live';
     case 'connecting':
-      return last === null ? 'Connecting' : `The service is away${news}`;
-    case 'waiting':
-      return `The service is away${news}`;
+      return 'Connecting';
+    case 'away': {
+      const { silentFor } = presence;
+      return `The service is away${silentFor === null ? '' : `, last news ${ago(silentFor)}`}`;
+    }
     case 'stopped':
       return 'Not live';
   }

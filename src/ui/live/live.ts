@@ -1,10 +1,11 @@
-/** The events of all jobs, for every part of the page that follows them. */
+/** The events of all jobs, for every part of the page that follows them, and whether the service is there. */
 import { effect, signal, useSignal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { JobEvent } from '../../client/records.js';
 import { ServiceError } from '../../client/service-error.js';
-import { askForKey, keyAsked, service } from '../session/session.js';
+import { askForKey, isUnreachable, keyAsked, lastAnswer, service } from '../session/session.js';
 import { JobFeed, type FeedState } from './job-feed.js';
+import { presenceOf, type Presence } from './presence.js';
 
 export interface JobFollower {
   onEvent(event: JobEvent): void;
@@ -14,7 +15,7 @@ export interface JobFollower {
 
 export const connection = signal<FeedState>({ kind: 'connecting' });
 /** When the connection was last live, in milliseconds; null before the first. */
-export const lastLive = signal<number | null>(null);
+const lastLive = signal<number | null>(null);
 
 /** How often the page has been connected. */
 const connections = signal(0);
@@ -22,6 +23,15 @@ const followers = new Set<JobFollower>();
 /** Of a service that is asked whether it answers. */
 const ASK_EVERY_MS = 1_000;
 const ANSWER_MS = 5_000;
+
+/** `now`: in milliseconds. */
+export function presenceAt(now: number): Presence {
+  const last = Math.max(lastLive.value ?? 0, lastAnswer.value ?? 0);
+  return presenceOf(connection.value, {
+    silentFor: last === 0 ? null : Math.max(0, now - last) / 1000,
+    isUnreachable: isUnreachable.value,
+  });
+}
 
 /** From now on; call the result to stop. */
 export function followJobs(follower: JobFollower): () => void {
@@ -33,6 +43,10 @@ const feed = new JobFeed((options) => service.events(options), {
   onState: (state) => {
     if (connection.peek().kind === 'live') lastLive.value = Date.now();
     connection.value = state;
+    // Why a socket failed a browser does not tell; a call does.
+    if (state.kind === 'waiting') {
+      void service.ready({ deadlineMs: ANSWER_MS }).catch(() => undefined);
+    }
     if (state.kind !== 'live') return;
     connections.value += 1;
     // No event is missed, but requests that were made meanwhile have failed.
@@ -55,9 +69,13 @@ export function startFeed(): void {
   });
 }
 
-/** A call did not reach the service: what counts as live is tried anew. */
+/**
+ * A call did not reach the service: what counts as live is tried anew. An answer that is late says nothing: the connection finds
+ * out by itself whether the other end is there.
+ */
 export function doubtConnection(error: unknown): void {
-  if (isAway(error) && connection.peek().kind === 'live') feed.start();
+  const isReached = !(error instanceof ServiceError && error.code === 'unreachable');
+  if (!isReached && connection.peek().kind === 'live') feed.start();
 }
 
 /** Resolves when the service answers: at once, or later, after a call of `onAway`. Tells whether it was away. */
@@ -85,6 +103,6 @@ export function useRetries(fault: Signal<unknown>): number {
   return retries.value;
 }
 
-function isAway(error: unknown): boolean {
+export function isAway(error: unknown): boolean {
   return error instanceof ServiceError && ['unreachable', 'timeout'].includes(error.code);
 }

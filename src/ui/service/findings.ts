@@ -12,6 +12,8 @@ export interface Finding {
 }
 
 export interface Seen {
+  /** Seconds since the last news of a service that is away; null while it is there. */
+  silentFor: number | null;
   /** Why it is not ready; null when it is. */
   notReady: string | null;
   /** Null while it is not known. */
@@ -25,6 +27,7 @@ const RANK: Record<Level, number> = { bad: 0, warn: 1, good: 2 };
 
 export function findings(seen: Seen): Finding[] {
   const found = [
+    ...silence(seen),
     ...readiness(seen),
     ...workers(seen),
     ...silentHead(seen),
@@ -43,6 +46,13 @@ function allWell({ status }: Seen): string {
   const { engine, workers: all } = status;
   const on = `${engine.device.toUpperCase()} in ${engine.precision}`;
   return `All is well: ${plural(all.length, 'worker')} ready on ${on}.`;
+}
+
+/** What else is known of it is as old. */
+function silence({ silentFor }: Seen): Finding[] {
+  if (silentFor === null) return [];
+  const text = `The service has not answered for ${duration(silentFor)}: this page shows what it said last.`;
+  return [{ level: 'bad', text }];
 }
 
 function readiness({ notReady }: Seen): Finding[] {

@@ -6,6 +6,8 @@ import { readingOf, readMetrics, type Reading } from './reading.js';
 
 export const HISTORY_S = 15 * 60;
 const EVERY_MS = 5_000;
+/** A busy service takes its time. */
+const DEADLINE_MS = 30_000;
 
 export const readings = signal<readonly Reading[]>([]);
 
@@ -14,12 +16,16 @@ export function startHistory(): void {
   setInterval(() => void sample(), EVERY_MS);
 }
 
+let isAsking = false;
+
 async function sample(): Promise<void> {
-  if (keyAsked.peek() !== null) return;
-  const text = await service.metrics({ deadlineMs: EVERY_MS }).catch((error: unknown) => {
+  if (isAsking || keyAsked.peek() !== null) return;
+  isAsking = true;
+  const text = await service.metrics({ deadlineMs: DEADLINE_MS }).catch((error: unknown) => {
     doubtConnection(error);
     return null;
   });
+  isAsking = false;
   if (text === null) return;
   const at = Date.now() / 1000;
   const kept = readings.peek().filter((reading) => reading.at > at - HISTORY_S);

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { ClusterStatus, JobList, SettingList } from '../../client/records.js';
 import { ServiceError } from '../../client/service-error.js';
+import { isAway } from '../live/live.js';
 import { loadModels } from '../models/models.js';
 import { service, show } from '../session/session.js';
 
@@ -39,6 +40,8 @@ async function askReady(): Promise<void> {
     await service.ready();
     notReady.value = null;
   } catch (error) {
+    // The page says so by itself; what the service said last stays.
+    if (isAway(error)) return;
     notReady.value = error instanceof ServiceError ? error.detail : String(error);
   }
 }

@@ -1,7 +1,7 @@
 /** The service at this moment, and in the last quarter of an hour. */
 import { useEffect } from 'preact/hooks';
-import { useComputed } from '@preact/signals';
 import { AliasList } from '../aliases/alias-list.js';
+import { usePresence } from '../live/connection.js';
 import { models } from '../models/models.js';
 import { Icon } from '../parts/icon.js';
 import { findings } from './findings.js';
@@ -36,16 +36,16 @@ export function ServiceView() {
 
 /** One sentence, and what else is wrong beneath it. */
 function FindingsBanner() {
-  const all = useComputed(() =>
-    findings({
-      notReady: notReady.value,
-      status: cluster.value,
-      models: models.value,
-      readings: readings.value,
-    }),
-  ).value;
+  const presence = usePresence();
+  const all = findings({
+    silentFor: presence.kind === 'away' ? (presence.silentFor ?? 0) : null,
+    notReady: notReady.value,
+    status: cluster.value,
+    models: models.value,
+    readings: readings.value,
+  });
   const [first, ...others] = all;
-  if (cluster.value === null && notReady.value === null) {
+  if (cluster.value === null && notReady.value === null && presence.kind !== 'away') {
     return <p class="finding">Asking the service</p>;
   }
   return (

@@ -1,3 +1,4 @@
+import { Skeleton } from '../parts/skeleton.js';
 import { TimeBar } from '../picture/time-bar.js';
 import { grouped, plural } from '../text/format.js';
 import { readings } from './history.js';
@@ -41,7 +42,8 @@ export function WorkCards() {
 }
 
 function WaitingRows() {
-  const { priorities = [], isCut = false } = waiting.value ?? {};
+  if (waiting.value === null) return <Skeleton label="Asking for the jobs that wait" lines={1} />;
+  const { priorities, isCut } = waiting.value;
   if (priorities.length === 0) return <p class="fine">No job waits.</p>;
   const most = Math.max(1, ...priorities.map((each) => each.images));
   return (

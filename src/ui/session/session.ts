@@ -12,6 +12,11 @@ export const apiKey = signal(sessionStorage.getItem(NAME));
 /** Why the page must ask for a key; null while it need not. */
 export const keyAsked = signal<'missing' | 'unknown' | null>(null);
 
+/** When a call was answered last, in milliseconds; null before the first. */
+export const lastAnswer = signal<number | null>(null);
+/** The last call found nothing that it could connect to. */
+export const isUnreachable = signal(false);
+
 /** Another one with each key. */
 export let service = clientOf(apiKey.peek());
 
@@ -23,6 +28,10 @@ function clientOf(key: string | null): LatticeClient {
     deadlineMs: DEADLINE_MS,
     retry: false,
     onUnauthorized: askForKey,
+    onReached: (isReached) => {
+      isUnreachable.value = !isReached;
+      if (isReached) lastAnswer.value = Date.now();
+    },
   });
 }
 

@@ -8,6 +8,7 @@ const app = compose();
 const status = (await get(app, '/v1/cluster/status')).body as ClusterStatus;
 const worker = (state: 'ready' | 'unhealthy' | 'lost', reason: string | null) => ({ worker_id: 'w', node_id: 'n', state, reason, device: 'cpu', precision: 'bf16', in_hand: 0, completed: 0, models: [], model_faults: [] as string[] }); // prettier-ignore
 const seen = (changes: Partial<Seen> = {}): Seen => ({
+  silentFor: null,
   notReady: null,
   status: { ...status, workers: [worker('ready', null)] },
   models: [],
@@ -18,6 +19,12 @@ const texts = (changes: Partial<Seen>) => findings(seen(changes)).map(({ level, 
 
 test('nothing is wrong', () => {
   expect(texts({})).toEqual([expect.stringMatching(/^good: All is well: 1 worker ready on /)]);
+});
+
+test('a service that is away is not well, whatever it said last', () => {
+  expect(texts({ silentFor: 95 })).toEqual([
+    'bad: The service has not answered for 1 min 35 s: this page shows what it said last.',
+  ]);
 });
 
 test('the worst comes first', () => {
