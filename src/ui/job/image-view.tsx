@@ -23,8 +23,15 @@ import { ProcessedImage } from './processed-image.js';
 
 type Shown = Awaited<ReturnType<typeof readAround>>;
 
-export function ImageView(props: { jobId: string; index: number; filter: ImageFilter }) {
-  const { jobId, index, filter } = props;
+interface ImageViewProps {
+  jobId: string;
+  /** With which the job ran. */
+  threshold: number;
+  index: number;
+  filter: ImageFilter;
+}
+
+export function ImageView({ jobId, threshold, index, filter }: ImageViewProps) {
   const at = isFiltered(filter) ? Number(address.value.query.at ?? index) : index;
   const shown = useSignal<Shown | null>(null);
   const fault = useSignal<unknown>(null);
@@ -89,7 +96,7 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
       </header>
       <Ahead image={value.after} />
       {value.image.status === 'ok' ? (
-        <ProcessedImage image={value.image} />
+        <ProcessedImage image={value.image} threshold={threshold} />
       ) : (
         <NoBoxes image={value.image} />
       )}

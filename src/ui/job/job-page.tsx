@@ -65,7 +65,14 @@ function Job({ job, record }: { job: JobStatus; record: JobRecord }) {
   const jobId = job.job_id;
   const fault = record.fault.value;
   if (place.view === 'image') {
-    return <ImageView jobId={jobId} index={place.index} filter={filter.value} />;
+    return (
+      <ImageView
+        jobId={jobId}
+        threshold={job.confidence_threshold}
+        index={place.index}
+        filter={filter.value}
+      />
+    );
   }
   return (
     <>

@@ -13,15 +13,22 @@ import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
 import { fileName } from '../text/format.js';
 
-export function ProcessedImage({ image }: { image: Extract<JobImage, { status: 'ok' }> }) {
+interface ProcessedImageProps {
+  image: Extract<JobImage, { status: 'ok' }>;
+  /** With which the job ran. */
+  threshold: number;
+}
+
+export function ProcessedImage({ image, threshold }: ProcessedImageProps) {
   const { image_path: path, detections } = image;
   const { width, height } = image.image;
   const { url, fault } = useLargePicture(path);
   const marks = usePictureMarks();
   const filter = useMemo(() => {
-    const floor = signal(floorOf(detections));
-    return boxFilter(signal(detections), { floor, first: signal(0), known: signal(0) });
-  }, [image]);
+    // A class with a threshold of its own may have boxes below that of the job.
+    const floor = signal(Math.min(threshold, floorOf(detections)));
+    return boxFilter(signal(detections), { floor, first: floor, known: signal(0) });
+  }, [image, threshold]);
   const chosen = address.value.query.box;
   useEffect(() => {
     const id = chosen === undefined ? null : Number(chosen);
