@@ -53,6 +53,26 @@ describe.skipIf(browserPath === null)('detect', () => {
     expect(await page.evaluate(() => location.hash)).toBe('#/detect?path=street.jpg');
   });
 
+  test('the picture and a bar are there while it is detected', async () => {
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(DETECT, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await open('?path=street.jpg');
+    await page.locator('.stage img').waitFor();
+    await page.getByRole('progressbar', { name: 'Detecting' }).waitFor();
+    const { width, height } = (await page.locator('.stage').boundingBox())!;
+    await eventual(() => page.locator('.stage').boundingBox().then((box) => box!.width / box!.height)).toBeCloseTo(960 / 720, 2); // prettier-ignore
+    expect(await found().count()).toBe(0);
+    answer();
+    await found().waitFor();
+    expect(await page.getByRole('progressbar').count()).toBe(0);
+    expect(width * height).toBeGreaterThan(0);
+    await page.unroute(DETECT);
+  });
+
   test.skipIf(!hasTestdata)(
     'a photo is found through folders and search, by keyboard alone',
     async () => {

@@ -51,6 +51,34 @@ describe.skipIf(browserPath === null)('the page', () => {
     await eventual(() => page.evaluate(() => location.hash)).toBe('#/detect?model=yolov8n.pt');
   });
 
+  test('without any picture in the folders the first step is one of your own', async () => {
+    await page.route('**/v1/images?*', (route) =>
+      route.fulfill({ json: { under: '', entries: [], next_cursor: null } }),
+    );
+    await page.goto(`${service.url}/ui#/detect`);
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Open pictures of this machine' }).click();
+    expect((await chooser).isMultiple()).toBe(true);
+    await page.unroute('**/v1/images?*');
+  });
+
+  test('no job is said to wait before the service has said so', async () => {
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    const lists = '**/v1/jobs?*';
+    await page.route(lists, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${service.url}/ui#/service`);
+    const card = page.locator('.card.work').first();
+    await page.locator('.model').first().waitFor();
+    expect(await card.textContent()).not.toContain('No job waits');
+    answer();
+    await card.getByText('No job waits.').waitFor();
+    await page.unroute(lists);
+  });
+
   test('charts are loaded with their view only', async () => {
     const scripts: string[] = [];
     page.on('request', (request) => {

@@ -1,22 +1,20 @@
 /** One picture, detected at once: chosen from the folders, dropped, pasted or named. */
 import { useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { tilesText } from '../../api/tiles.js';
 import { photoOf, type PhotoFile } from '../../client/upload-calls.js';
 import { ServiceError } from '../../client/service-error.js';
-import { firstPictures, type FolderEntry } from '../images/folder.js';
 import { ImagePicker } from '../images/image-picker.js';
 import { TileChoices } from '../options/option-fields.js';
 import { Button } from '../parts/button.js';
-import { Empty } from '../parts/empty.js';
+import { lazy } from '../parts/lazy.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
-import { Thumbnail } from '../picture/thumbnail.js';
 import { discard, drawn, view } from '../regions/region-choice.js';
 import { ViewSelect } from '../regions/view-select.js';
 import { loadViews } from '../regions/views.js';
-import { service } from '../session/session.js';
-import { plural, visible } from '../text/format.js';
+import { plural } from '../text/format.js';
 import { AnswerView } from './answer-view.js';
 import {
   allClasses,
@@ -33,9 +31,17 @@ import {
   tiles,
   wantsAllClasses,
 } from './detection.js';
+import type { Source } from './detect-request.js';
 import { DropZone } from './drop-zone.js';
 import { MORE_ROWS, noMore } from './more-options.js';
-import { PhotoJob } from './photo-job.js';
+import { PendingPicture } from './pending-picture.js';
+import { Samples } from './samples.js';
+
+/** Most visits bring one picture. */
+const PhotoJob = lazy('Opening the photos', async () => {
+  const { PhotoJob: loaded } = await import('./photo-job.js');
+  return loaded;
+});
 
 /** Classes that a request gets without naming any, where the model has them. */
 const VEHICLES = 4;
@@ -43,6 +49,7 @@ const VEHICLES = 4;
 export function DetectView() {
   const isPicking = useSignal(false);
   const photos = useSignal<readonly PhotoFile[]>([]);
+  const file = useRef<HTMLInputElement>(null);
   const onPhotos = (found: readonly PhotoFile[]): void => {
     photos.value = found;
   };
@@ -58,7 +65,8 @@ export function DetectView() {
       onText={namePath}
     >
       <h1 class="hidden-heading">Detect in one picture</h1>
-      <Controls onPick={pick} onPhotos={onPhotos} />
+      <Controls file={file} onPick={pick} onPhotos={onPhotos} />
+      <Progress />
       {photos.value.length > 0 && (
         <PhotoJob photos={photos.value} model={model.value} onClose={() => onPhotos([])} />
       )}
@@ -67,11 +75,7 @@ export function DetectView() {
           <FaultActions onPick={pick} />
         </Problem>
       )}
-      {detected.value === null ? (
-        <Samples onPick={pick} isBusy={isBusy.value} />
-      ) : (
-        <AnswerView detected={detected.value} isOld={isBusy.value || fault.value !== null} />
-      )}
+      <Shown onPick={pick} onOpen={() => file.current?.click()} />
       {isPicking.value && (
         <ImagePicker
           title="Choose a picture"
@@ -86,19 +90,51 @@ export function DetectView() {
   );
 }
 
+/** It is there from the first moment of a detection to its end. */
+function Progress() {
+  return (
+    <div
+      class="progress"
+      role={isBusy.value ? 'progressbar' : undefined}
+      aria-label={isBusy.value ? 'Detecting' : undefined}
+    />
+  );
+}
+
+interface ShownProps {
+  onPick: () => void;
+  /** Opens pictures of this machine. */
+  onOpen: () => void;
+}
+
+function Shown({ onPick, onOpen }: ShownProps) {
+  const source = asked.value;
+  const answer = detected.value;
+  // With another choice for the same picture its boxes stay until the new ones come.
+  const isOther = source !== null && !(answer !== null && isSame(source, answer.source));
+  if (isBusy.value && isOther) return <PendingPicture source={source} />;
+  if (answer === null) return <Samples onPick={onPick} onOpen={onOpen} />;
+  return <AnswerView detected={answer} isOld={isBusy.value || fault.value !== null} />;
+}
+
+function isSame(one: Source, other: Source): boolean {
+  if (one.kind === 'path') return other.kind === 'path' && one.path === other.path;
+  return other.kind === 'file' && one.file === other.file;
+}
+
 function namePath(path: string): void {
   detect({ kind: 'path', path });
 }
 
 interface ControlsProps {
+  file: RefObject<HTMLInputElement | null>;
   onPick: () => void;
   onPhotos: (photos: readonly PhotoFile[]) => void;
 }
 
-function Controls({ onPick, onPhotos }: ControlsProps) {
+function Controls({ file, onPick, onPhotos }: ControlsProps) {
   const folder = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  const file = useRef<HTMLInputElement>(null);
   const source = asked.value;
   // Not in the types of elements.
   useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
@@ -256,45 +292,3 @@ function FaultActions({ onPick }: { onPick: () => void }) {
 }
 
 const isOf = (name: string, pointer = ''): boolean => pointer.split('/')[1] === name;
-
-const SHOWN = 3;
-
-function Samples({ onPick, isBusy }: { onPick: () => void; isBusy: boolean }) {
-  const pictures = useSignal<readonly FolderEntry[]>([]);
-  useEffect(() => {
-    firstPictures(service, SHOWN).then(
-      (found) => (pictures.value = found),
-      () => undefined,
-    );
-  }, [pictures]);
-  return (
-    <div class={isBusy ? 'samples busy' : 'samples'}>
-      <Empty icon="detect" title="Find the vehicles in a picture">
-        <p>
-          Drop one here, paste it, open a file, or choose one from the image folders. Several, or a
-          folder, become a job.
-        </p>
-        <p class="row">
-          <Button icon="folder" class="primary" onClick={onPick}>
-            Browse the folders
-          </Button>
-        </p>
-      </Empty>
-      {pictures.value.length > 0 && (
-        <section class="sample-row" aria-label="Pictures to begin with">
-          <h2>Or begin with one of these</h2>
-          <ul class="tiles large">
-            {pictures.value.map(({ path, name }) => (
-              <li key={path}>
-                <Button class="tile" onClick={() => detect({ kind: 'path', path })}>
-                  <Thumbnail path={path} alt="" />
-                  <span class="tile-name">{visible(name)}</span>
-                </Button>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </div>
-  );
-}
