@@ -134,9 +134,9 @@ export function isUploadedFile(method: string | undefined, path: string | undefi
 }
 
 export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
-  const { config, access, draining, jobs } = parts;
+  const { config, draining, jobs } = parts;
   const { uploads } = jobs;
-  const refuse = (c: AppContext): void => {
+  const refuse = (): void => {
     if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     if (!config.acceptImages) {
       const setting = `${environmentName('acceptImages')}=false`;
@@ -144,10 +144,6 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
         'not_found',
         `This service takes no pictures in requests (${setting}).`,
       );
-    }
-    // A page makes some requests to any site without asking first.
-    if (!access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
-      throw new LatticeError('forbidden', 'Pages of this origin may not send pictures.');
     }
   };
   route(
@@ -166,7 +162,7 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
       errors: ['not_found', 'rate_limited', 'uploads_full', 'storage_unavailable', 'shutting_down'],
     },
     async (c) => {
-      refuse(c);
+      refuse();
       const value = hasBody(c) ? await readJson(c, config.maxBodyBytes) : {};
       refuseLongPlan(value);
       const { files } = validate(uploadPlanSchema, value);
@@ -251,7 +247,7 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
       ],
     },
     async (c) => {
-      refuse(c);
+      refuse();
       refuseCoding(c);
       refuseRange(c);
       const { modified_at: modifiedAt = null } = readQuery(fileQuerySchema, c.req.queries());
