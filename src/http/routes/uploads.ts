@@ -70,7 +70,7 @@ const uploadListSchema = z
   })
   .openapi('UploadList');
 
-export const uploadsQuerySchema = z.strictObject({
+const uploadsQuerySchema = z.strictObject({
   limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
   cursor: z
     .string()
