@@ -8,6 +8,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { ConfigError } from '../../../src/settings/config.js';
 import { ApiKeys } from '../../../src/http/access/api-keys.js';
+import { replyRaw } from '../../../src/http/answer/reply.js';
 import { createAddRoute, type RouteSpec } from '../../../src/http/route.js';
 import { compose, get, post } from '../../support/composed-app.js';
 
@@ -232,7 +233,9 @@ describe('browsers', () => {
       200: { description: 'An answer', content: { [type]: { schema: z.string() } } },
     });
     const add = (spec: Pick<RouteSpec, 'method' | 'path' | 'answers' | 'pages'>) => {
-      route({ operationId: spec.path.slice(1), summary: 'New', ...spec }, (c) => c.text('x'));
+      route({ operationId: spec.path.slice(1), summary: 'New', ...spec }, (c) =>
+        replyRaw(c, 200, 'x', {}),
+      );
     };
     add({ method: 'get', path: '/text', answers: answers('text/plain') });
     add({ method: 'get', path: '/picture', answers: answers('image/webp') });
