@@ -54,9 +54,10 @@ Example of such a file:
 - **Host**: on a loopback address a request must name \`localhost\`, \`127.0.0.1\`, \`[::1]\`, \`host.docker.internal\`, the
   listening address or the host of an origin in \`LATTICE_CORS_ORIGINS\`, with any port; any other is answered 403. This
   stops web pages whose name resolves to this machine.
-- **Pictures** (\`GET /v1/images\`, \`GET /v1/images/file\`): of web pages, only those of the service and of the origins in
-  \`LATTICE_CORS_ORIGINS\` get an answer, also in development; other pages get 403. This does not apply to programs.
-  \`LATTICE_BROWSE=false\` switches both routes off.
+- **Web pages** of the service and of the origins in \`LATTICE_CORS_ORIGINS\` may do all that programs may. Pages of other origins
+  read texts and detect, in development only; pictures (drawn copies too) and whatever lasts or goes out are answered 403:
+  watches, aliases, views, uploads, labels, retry, cancel, reload, and \`callback_url\`, \`keep\`, \`upload\` and \`annotate\` of a
+  job ([how](../SECURITY.md#how)). \`LATTICE_BROWSE=false\` switches \`GET /v1/images\` and \`GET /v1/images/file\` off for everyone.
 - **Connections**: a request must arrive within 30 s, its head within 10 s. A client that reads nothing of its answer for
   60 s is disconnected. At a stop, connections without a request in progress are closed at once
   ([all deadlines](lifecycle.md#deadlines)).

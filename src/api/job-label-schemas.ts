@@ -1,6 +1,7 @@
 /** Schemas of the labels of jobs, from their rows: in requests and in answers. */
 import { z } from 'zod';
 import { LABEL_ROWS, type JobLabels, type LabelRow } from './job-labels.js';
+import { forOwnPages } from './own-pages.js';
 
 /** Line breaks are among them. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
@@ -81,7 +82,9 @@ const fields = (schema: (row: LabelRow) => z.ZodType) =>
   Object.fromEntries(LABEL_ROWS.map((row) => [row.name, schema(row)])) as unknown;
 
 /** Of a request: each may be left out or null. */
-export const requestLabels = fields(given) as {
+export const requestLabels = fields((row) =>
+  row.forOwnPages === true ? forOwnPages(given(row)) : given(row),
+) as {
   [Name in keyof JobLabels]: z.ZodOptional<z.ZodNullable<z.ZodType<JobLabels[Name]>>>;
 };
 

@@ -13,6 +13,8 @@ interface LabelText {
   flag?: string;
   /** A retry of the job has it too. */
   ofRetries?: true;
+  /** Web pages of other origins may not give it at a submission: see `own-pages.ts`. */
+  forOwnPages?: true;
 }
 
 type LabelKind =
@@ -52,6 +54,7 @@ export const LABELS = {
     mostDays: 36_500,
     text: 'Keep the results beyond the retention time: true until the job is deleted, a number for so many days from the request on. Nothing is removed earlier than without it',
     label: 'Keep',
+    forOwnPages: true,
   },
 } as const satisfies Record<string, LabelText & LabelKind>;
 

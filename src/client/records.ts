@@ -60,6 +60,7 @@ export type {
 export type {
   NewUploadBody as NewUpload,
   UploadBody as Upload,
+  UploadListBody as UploadList,
   UploadedFileBody as UploadedFile,
   UploadPlanBody as UploadPlan,
 } from '../http/routes/uploads.js';

@@ -1,10 +1,12 @@
 /** Photos of one's own for a job: room for them, a request per file, and no file that is not taken stops another one. */
 import { pause } from './deadline.js';
 import type { CallOptions, HttpCaller } from './http-call.js';
-import type { NewUpload, Upload, UploadedFile, UploadPlan } from './records.js';
+import type { NewUpload, Upload, UploadedFile, UploadList, UploadPlan } from './records.js';
 import { ServiceError } from './service-error.js';
 
 const AT_A_TIME = 3;
+/** Uploads asked for at a time. */
+const PAGE = 100;
 /** One photo, over a slow line. */
 const FILE_MS = 600_000;
 /** Before each further attempt at a file whose connection broke. */
@@ -65,6 +67,19 @@ export class UploadCalls {
     const { deadlineMs = this.#deadlineMs, signal } = options;
     const call = { method: 'GET', path: pathOf(uploadId), repeatable: true } as const;
     return (await this.#http.json(call, deadlineMs, signal)) as Upload;
+  }
+
+  /** Those of the API key, newest first; the next page is asked for when it is needed, with its own deadline. */
+  async *list(options: CallOptions = {}): AsyncGenerator<Upload, void> {
+    const { deadlineMs = this.#deadlineMs, signal } = options;
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const path = `/v1/uploads?limit=${PAGE}${after}`;
+      const call = { method: 'GET', path, repeatable: true } as const;
+      const page = (await this.#http.json(call, deadlineMs, signal)) as UploadList;
+      yield* page.uploads;
+      cursor = page.next_cursor;
+    }
   }
 
   /** Sends files, three at a time. Resolves with those that the service refused. */

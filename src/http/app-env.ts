@@ -7,6 +7,8 @@ interface RequestVariables {
   requestId: string;
   /** Owner of jobs submitted with this request; null without authentication. */
   keyId: string | null;
+  /** It comes from a web page of another origin, which may not do all that programs may. */
+  foreignPage: boolean;
   /** Headers that every answer to this request carries. */
   baseHeaders: Record<string, string>;
   /** Path template of the matched route. */

@@ -10,9 +10,9 @@ import { LatticeError, toLatticeError } from '../api/errors.js';
 import { ownerOf } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import type { BrowserAccess, Page } from './access/browser-access.js';
+import { NOT_FOREIGN, type BrowserAccess, type Page } from './access/browser-access.js';
 import { createRequestLog } from './request-log.js';
-import { methodsOf } from './route.js';
+import { methodsOf, pageAccessAt } from './route.js';
 import { DEEPSTACK_PATH } from './routes/deepstack.js';
 import { CVAT_PATH } from './routes/cvat.js';
 import { LABEL_STUDIO_PATH } from './routes/label-studio.js';
@@ -25,9 +25,7 @@ const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|(?:docs|ui)(?:\/[^
 /** This route checks its key itself and refuses by close code, which a browser can read. */
 const STREAM_PATH = '/v1/stream';
 const UNKNOWN_HOST = `Host header not allowed. Add the origin of a proxy to ${environmentName('corsOrigins')}.`;
-const FOREIGN_PAGE =
-  'Only pages of this service, and pages that fetch with CORS from an origin in ' +
-  `${environmentName('corsOrigins')}, may see images.`;
+const FOREIGN_PAGE = `Only ${NOT_FOREIGN} may make this request.`;
 
 export function createHttpApp(
   deps: AppDeps,
@@ -36,7 +34,7 @@ export function createHttpApp(
 ): OpenAPIHono<AppEnv> {
   // Not strict: `/docs/` is `/docs`, for people who type it and proxies that add the slash.
   const app = new OpenAPIHono<AppEnv>({ strict: false });
-  app.use('*', envelope(deps, access, hide));
+  app.use('*', envelope(app, deps, access, hide));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
     logDefect(c, error, deps.logger);
@@ -57,6 +55,7 @@ export function createHttpApp(
 
 /** Id, headers, Host rule, authentication, preflight, metrics, log. */
 function envelope(
+  app: OpenAPIHono<AppEnv>,
   deps: AppDeps,
   access: BrowserAccess,
   hide: HideFolders,
@@ -65,10 +64,12 @@ function envelope(
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-resource-policy':
-      deps.config.env === 'development' ? 'cross-origin' : 'same-origin',
   };
   const log = createRequestLog(deps.config, deps.logger);
+  const pagesOf = (c: AppContext, method = preflightMethod(c) ?? c.req.method) =>
+    pageAccessAt(app, method, c.req.path);
+  const allowed = (c: AppContext, method: string) =>
+    !c.get('foreignPage') || access.foreignAllowed(pagesOf(c, method));
   const begin = (c: AppContext): Span | undefined => {
     const given = c.req.header('x-request-id');
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
@@ -78,9 +79,10 @@ function envelope(
     const trace = span?.context ?? (caller === null ? null : childOf(caller));
     c.set('trace', trace);
     c.set('keyId', null);
+    c.set('foreignPage', access.isForeign(pageOf(c)));
     c.set('baseHeaders', {
       ...fixedHeaders,
-      ...access.corsHeaders(c.req.path, c.req.header('origin')),
+      ...access.headers(pagesOf(c), c.req.header('origin')),
       'x-request-id': requestId,
       ...(trace === null ? {} : { traceparent: traceparentOf(trace) }),
     });
@@ -92,12 +94,13 @@ function envelope(
     if (!access.hostAllowed(c.req.header('host'))) {
       return replyProblem(c, new LatticeError('forbidden', UNKNOWN_HOST), hide);
     }
-    if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
+    if (preflightMethod(c) !== undefined) {
+      const methods = methodsOf(app, c.req.path).filter((method) => allowed(c, method));
       const requested = c.req.header('access-control-request-headers');
-      const origin = c.req.header('origin');
-      return replyRaw(c, 204, null, access.preflightHeaders(c.req.path, origin, requested));
+      const headers = access.preflightHeaders(c.get('baseHeaders'), methods, requested);
+      return replyRaw(c, 204, null, headers);
     }
-    if (!access.pageAllowed(c.req.path, pageOf(c))) {
+    if (!allowed(c, c.req.method)) {
       return replyProblem(c, new LatticeError('forbidden', FOREIGN_PAGE), hide);
     }
     if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
@@ -152,6 +155,11 @@ function checksItself(compat: AppDeps['config']['compat'], path: string): boolea
   if (compat === 'deepstack') return DEEPSTACK_PATH.test(path);
   if (compat === 'cvat') return CVAT_PATH.test(path);
   return compat === 'label-studio' && LABEL_STUDIO_PATH.test(path);
+}
+
+/** The method that a page asks for; undefined for a request that asks for none. */
+function preflightMethod(c: AppContext): string | undefined {
+  return c.req.method === 'OPTIONS' ? c.req.header('access-control-request-method') : undefined;
 }
 
 function pageOf(c: AppContext): Page {

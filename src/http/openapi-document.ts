@@ -64,7 +64,9 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
         description:
           'Object detection (cars and other vehicles) on images of a shared volume. ' +
           'Every error answer is an RFC 9457 problem. Timestamps are Unix seconds. ' +
-          'Every answer has `X-Request-Id`: that of the request, or a new one.',
+          'Every answer has `X-Request-Id`: that of the request, or a new one. `x-pages` says what web pages may do with an ' +
+          'operation whose origin is neither that of the service nor one of LATTICE_CORS_ORIGINS: in development `reads` and ' +
+          '`detects` are open to them, `own` and a field marked so are answered 403.',
         license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       },
       servers: [{ url: '/' }],

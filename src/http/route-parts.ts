@@ -1,13 +1,11 @@
 /** What the routes are made of: the dependencies of the app, and what several routes share. */
 import type { AppDeps } from './app-deps.js';
-import type { BrowserAccess } from './access/browser-access.js';
 import type { ReadSettings, ReadSubmission } from './routes/jobs/read-submission.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import type { HideFolders } from './answer/problem.js';
 import type { Uploads } from './request/uploads.js';
 
 export interface RouteParts extends AppDeps {
-  access: BrowserAccess;
   hide: HideFolders;
   uploads: Uploads;
   catalogue: ModelCatalogue;

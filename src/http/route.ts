@@ -1,8 +1,10 @@
 /** A route: one call registers it for requests and for the OpenAPI document. */
 import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_CODES, type ErrorCode } from '../api/errors.js';
+import { PAGES_MARK } from '../api/own-pages.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import { problemResponses } from './answer/problem.schema.js';
+import type { PageAccess } from './access/browser-access.js';
 
 /**
  * Handlers validate requests themselves (`readJson`, `validate`): the library's validator parses the body before its size
@@ -17,7 +19,11 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
   errors?: readonly ErrorCode[];
   /** The last parameter of the path, where it takes the rest with its slashes. */
   slashesIn?: string;
+  /** Without it as `pageAccessOf` says, which never lets pages of other origins change anything or see a picture. */
+  pages?: PageAccess;
 }
+
+const TEXT_TYPE = /^text\/|[/+](?:json|x-ndjson)$/;
 
 export type AddRoute = (spec: RouteSpec, handler: RouteHandler) => void;
 
@@ -29,16 +35,20 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
   return { description, content: { 'application/json': { schema } } };
 }
 
+/** Of each route, by the handler under which the router has it. */
+const pageAccess = new WeakMap<object, PageAccess>();
+
 export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
-  return ({ answers, errors = [], slashesIn, ...config }, handler) => {
+  return ({ answers, errors = [], slashesIn, pages, ...config }, handler) => {
     const problems = problemResponses(errorsOfRoute({ answers, ...config }, errors));
     const responses = { ...problems, ...answers };
-    app.openAPIRegistry.registerPath({ ...config, responses });
+    const access = pages ?? pageAccessOf({ answers, ...config });
+    app.openAPIRegistry.registerPath({ ...config, responses, [PAGES_MARK]: access });
     const hasParameter = config.path.includes('{');
     const pattern = config.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       name === slashesIn ? `:${name}{.+}` : `:${name}`,
     );
-    app.on(config.method.toUpperCase(), pattern, async (c) => {
+    const handle = async (c: AppContext): Promise<Response> => {
       if (hasParameter && isFixed(app, c.req.path)) return c.notFound();
       c.set('route', config.path);
       try {
@@ -47,22 +57,43 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
         // Hono passes only instances of Error to its error handler.
         throw thrown instanceof Error ? thrown : new Error('Not an Error', { cause: thrown });
       }
-    });
+    };
+    pageAccess.set(handle, access);
+    app.on(config.method.toUpperCase(), pattern, handle);
   };
+}
+
+/** What is no text may be a picture. Who needs no key gets nothing of the user. */
+function pageAccessOf({ method, answers, security }: RouteSpec): PageAccess {
+  if (method !== 'get' && method !== 'head') return 'own';
+  if (security?.length === 0) return 'reads';
+  const types = Object.values(answers).flatMap((answer) =>
+    'content' in answer ? Object.keys(answer.content ?? {}) : [],
+  );
+  return types.every((type) => TEXT_TYPE.test(type)) ? 'reads' : 'own';
+}
+
+/** What the route of this method and path lets foreign pages do; where there is none, they read that. */
+export function pageAccessAt(app: OpenAPIHono<AppEnv>, method: string, path: string): PageAccess {
+  const found = handlerAt(app, method === 'HEAD' ? 'GET' : method, path);
+  return found === undefined ? 'reads' : (pageAccess.get(found) ?? 'own');
 }
 
 /** Methods of this path: those of its routes, and HEAD, for which Hono runs the route of GET. */
 export function methodsOf(app: OpenAPIHono<AppEnv>, path: string): string[] {
-  const fixed = isFixed(app, path);
   const methods = new Set(app.routes.map(({ method }) => method));
   methods.delete('ALL');
   return [...methods]
-    .filter((method) =>
-      app.router
-        .match(method, path)[0]
-        .some(([[, route]]) => route.method === method && (!fixed || route.path === path)),
-    )
+    .filter((method) => handlerAt(app, method, path) !== undefined)
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+function handlerAt(app: OpenAPIHono<AppEnv>, method: string, path: string): object | undefined {
+  const fixed = isFixed(app, path);
+  const found = app.router
+    .match(method, path)[0]
+    .find(([[, route]]) => route.method === method && (!fixed || route.path === path));
+  return found?.[0][0];
 }
 
 /** A path without a parameter takes precedence over a pattern that also matches, as in OpenAPI. */

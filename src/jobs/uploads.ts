@@ -16,7 +16,7 @@ import {
 } from '../files/uploads/uploaded-files.js';
 import { notRead, refusedName } from '../files/uploads/upload-name.js';
 import type { JobStore } from './store/job-store.js';
-import { uploadNotFound, type StoredUpload } from './store/upload-rows.js';
+import { uploadNotFound, type StoredUpload, type UploadPlace } from './store/upload-rows.js';
 
 /** How long an upload waits for a job. */
 export const IDLE_SECONDS = 3_600;
@@ -35,8 +35,14 @@ export interface LeftOutName {
   detail: string;
 }
 
+/** waiting: for a job; in_use: a job has it; ended: its job is gone, and it is about to be removed. */
+export const UPLOAD_STATES = ['waiting', 'in_use', 'ended'] as const;
+
 export interface Upload extends UploadSize {
   uploadId: string;
+  state: (typeof UPLOAD_STATES)[number];
+  /** Unix seconds; null for one of an earlier release. */
+  createdAt: number | null;
   /** Unix seconds; null once a job has it. */
   expiresAt: number | null;
   freeBytes: number;
@@ -51,7 +57,7 @@ export interface NewFile {
 
 type UploadCalls = Pick<
   JobStore,
-  'upload' | 'idleUploads' | 'uploadIds' | 'addUpload' | 'leaveOut' | 'removeUploads'
+  'upload' | 'uploads' | 'idleUploads' | 'uploadIds' | 'addUpload' | 'leaveOut' | 'removeUploads'
 >;
 
 export interface UploadsParts {
@@ -103,15 +109,31 @@ export class Uploads {
     const uploadId = `up_${randomBytes(18).toString('base64url')}`;
     const kinds = Object.fromEntries(leftOut.map(({ name, kind }) => [name, kind]));
     // The row first: a folder without one is what a kill left behind.
-    await store.addUpload(uploadId, keyId, kinds);
+    const row = { uploadId, owner: keyId, createdAt: Date.now() / 1_000, leftOut: kinds };
+    await store.addUpload(row);
     this.#use(uploadId);
     await files.make(uploadId);
-    const stored = { uploadId, owner: keyId, taken: false, leftOut: kinds };
-    return { upload: this.#view(stored), leftOut };
+    return { upload: this.#view({ ...row, taken: false, kept: false }), leftOut };
   }
 
   async get(uploadId: string, keyId: string | null): Promise<Upload> {
     return this.#view(await this.#find(uploadId, keyId));
+  }
+
+  /** Newest first. Rejects with `validation_failed` for a cursor that no page gave. */
+  async list(
+    keyId: string | null,
+    { limit, cursor }: { limit: number; cursor: string | null },
+  ): Promise<{ uploads: Upload[]; nextCursor: string | null }> {
+    const after = cursor === null ? null : decodeCursor(cursor);
+    const found = await this.#parts.store.uploads(keyId, limit + 1, after);
+    const shown = found.slice(0, limit);
+    const last = shown.at(-1);
+    const more = found.length > limit && last !== undefined;
+    return {
+      uploads: shown.map((upload) => this.#view(upload)),
+      nextCursor: more ? encodeCursor(last) : null,
+    };
   }
 
   /** Rejects as `UploadedFiles.write`; also with `upload_in_use`. */
@@ -216,12 +238,14 @@ export class Uploads {
     this.#usedAt.set(uploadId, this.#now());
   }
 
-  #view({ uploadId, taken }: StoredUpload): Upload {
+  #view({ uploadId, createdAt, taken, kept }: StoredUpload): Upload {
     const { files } = this.#parts;
     const usedAt = this.#usedAt.get(uploadId) ?? this.#startedAt;
     const left = IDLE_SECONDS - (this.#now() - usedAt) / 1_000;
     return {
       uploadId,
+      state: kept ? 'in_use' : taken ? 'ended' : 'waiting',
+      createdAt,
       expiresAt: taken ? null : Date.now() / 1_000 + left,
       ...files.sizeOf(uploadId),
       freeBytes: files.freeBytes,
@@ -279,6 +303,21 @@ function countKinds(kinds: Record<string, string>, images: ReadonlySet<string>):
     if (!images.has(name)) counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
+}
+
+/** Where a list continues: opaque to callers. */
+function encodeCursor({ createdAt, uploadId }: Pick<StoredUpload, keyof UploadPlace>): string {
+  return Buffer.from(JSON.stringify([createdAt ?? 0, uploadId])).toString('base64url');
+}
+
+/** Throws `validation_failed` on text that `encodeCursor` did not make. */
+function decodeCursor(cursor: string): UploadPlace {
+  const [, time, uploadId] =
+    /^\[(\d+(?:\.\d+)?),"([\w-]+)"\]$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ??
+    [];
+  if (time !== undefined && uploadId !== undefined) return { createdAt: Number(time), uploadId };
+  const detail = 'The cursor is not one that a list answered.';
+  throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
 }
 
 function inUse(): LatticeError {

@@ -88,7 +88,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const hide = createHideFolders(config);
   const access = new BrowserAccess(config);
   const catalogue = new ModelCatalogue(deps.detector);
-  const uploads = new Uploads(config, access);
+  const uploads = new Uploads(config);
   const readSettings = createReadSettings(deps, catalogue);
   const readSubmission = createReadSubmission(deps, readSettings);
   const stream = new EventStream(deps, readSubmission, hide);
@@ -96,7 +96,6 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const openApi = (): object => openApiDocument(app, deps.version);
   const parts = {
     ...deps,
-    access,
     hide,
     uploads,
     catalogue,

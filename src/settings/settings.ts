@@ -274,7 +274,7 @@ export const settings = {
     )
     .default('')
     .describe(
-      'origins of web pages, comma-separated, that production allows; on loopback their hosts are also allowed as Host; list the origin of a proxy',
+      'origins of web pages, comma-separated, that may do what programs may; on loopback their hosts are also allowed as Host; list the origin of a proxy',
     ),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])

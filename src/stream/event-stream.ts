@@ -5,7 +5,7 @@ import { LatticeError, toLatticeError } from '../api/errors.js';
 import { connectionLimit } from '../base/descriptors.js';
 import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
-import type { ReadSubmission } from '../http/routes/jobs/read-submission.js';
+import type { ReadSubmission, Sender } from '../http/routes/jobs/read-submission.js';
 import { toProblem, type HideFolders } from '../http/answer/problem.js';
 import { memberText } from '../http/request/sent-text.js';
 import { validate } from '../http/request/validation.js';
@@ -58,8 +58,11 @@ export class EventStream {
   }
 
   /** Takes over an open socket; `keyId` is undefined when authentication failed. Returns null when it was closed. */
-  connect(socket: WebSocket, keyId: string | null | undefined): StreamClient | null {
-    const client = new StreamClient(socket, keyId ?? null);
+  connect(
+    socket: WebSocket,
+    { keyId, isForeign }: Pick<Sender, 'isForeign'> & { keyId: string | null | undefined },
+  ): StreamClient | null {
+    const client = new StreamClient(socket, { keyId: keyId ?? null, isForeign });
     if (keyId === undefined) {
       const error = new LatticeError('unauthorized', 'Open the socket with a known API key.');
       client.send(notice('error', undefined, { error: toProblem(error, this.#hide) }));
@@ -133,7 +136,7 @@ export class EventStream {
     const metadata = () => memberText(frame, ['payload', 'metadata']);
     const ticket = client.gate.hold();
     try {
-      const { spec } = await this.#readSubmission(payload, metadata, client.keyId).catch(
+      const { spec } = await this.#readSubmission(payload, metadata, client.sender).catch(
         (thrown: unknown) => {
           throw inPayload(thrown);
         },

@@ -2,6 +2,7 @@
 import type { WebSocket } from 'ws';
 import { eventsSent, type JobEventName } from '../api/events.js';
 import type { JobEvent } from '../jobs/job.js';
+import type { Sender } from '../http/routes/jobs/read-submission.js';
 import { EventGate } from './event-gate.js';
 
 export const CLOSE = {
@@ -32,7 +33,7 @@ const DEFAULT_SUBSCRIPTION: Subscription = {
 };
 
 export class StreamClient {
-  readonly keyId: string | null;
+  readonly sender: Sender;
   readonly gate: EventGate;
   readonly #socket: WebSocket;
   #subscription = DEFAULT_SUBSCRIPTION;
@@ -40,15 +41,19 @@ export class StreamClient {
   #tokensAt = performance.now();
   #answeredPing = true;
 
-  constructor(socket: WebSocket, keyId: string | null) {
+  constructor(socket: WebSocket, sender: Sender) {
     this.#socket = socket;
-    this.keyId = keyId;
+    this.sender = sender;
     this.gate = new EventGate((frame) => {
       this.#sendFrame(frame);
     });
     socket.on('pong', () => {
       this.#answeredPing = true;
     });
+  }
+
+  get keyId(): string | null {
+    return this.sender.keyId;
   }
 
   isOpen(): boolean {

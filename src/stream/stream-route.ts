@@ -1,6 +1,5 @@
 /** `GET /v1/stream`: the upgrade to a WebSocket. */
 import type { WebSocket } from 'ws';
-import { LatticeError } from '../api/errors.js';
 import { eventsSent } from '../api/events.js';
 import { ownerOf, type ApiKeys } from '../http/access/api-keys.js';
 import type { AppContext } from '../http/app-env.js';
@@ -17,11 +16,7 @@ const namesOf = (byDefault: boolean) =>
     .map((name) => `\`${name}\``)
     .join(', ');
 
-export function streamRoute(
-  route: AddRoute,
-  { access, apiKeys }: RouteParts,
-  events: EventStream,
-): void {
+export function streamRoute(route: AddRoute, { apiKeys }: RouteParts, events: EventStream): void {
   route(
     {
       method: 'get',
@@ -34,22 +29,25 @@ export function streamRoute(
         'API keys the socket is opened with the usual header, or with the sub-protocols `lattice` and `bearer.KEY`.',
       tags: ['Stream'],
       answers: { 101: { description: 'Switched to WebSocket' } },
+      pages: 'detects',
       errors: ['bad_request', 'rate_limited'],
     },
     async (c) => {
-      if (!access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
-        throw new LatticeError('forbidden', 'Pages from this origin may not open a socket.');
-      }
       const keyId = await ownerOfSocket(c, apiKeys);
+      const isForeign = c.get('foreignPage');
       return upgradeToWebSocket(c, (socket) => {
-        listen(socket, events, keyId);
+        listen(socket, events, { keyId, isForeign });
       });
     },
   );
 }
 
-function listen(socket: WebSocket, events: EventStream, keyId: string | null | undefined): void {
-  const client = events.connect(socket, keyId);
+function listen(
+  socket: WebSocket,
+  events: EventStream,
+  sender: Parameters<EventStream['connect']>[1],
+): void {
+  const client = events.connect(socket, sender);
   if (client === null) return; // refused and closed
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     void events.receive(client, isBinary ? data : data.toString());

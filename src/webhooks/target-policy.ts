@@ -18,6 +18,9 @@ const METADATA_ADDRESSES = [
   'fd20:ce::254',
 ].map((address) => ipaddr.parse(address).toNormalizedString());
 
+/** Of IPv6. What lies outside is not assigned, or holds an IPv4 address: `::7f00:1` is 127.0.0.1 (RFC 4291, 2.5.5.1). */
+const PUBLIC_NETWORK = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /** Private ranges depend on `env`; the rest is the same in both modes. */
 export interface TargetPolicy {
   /** Why a delivery to `host` may not connect to `address`; null when it may. */
@@ -48,13 +51,17 @@ export function createTargetPolicy(config: Pick<Config, 'env' | 'webhookAllow'>)
       if (range === 'linkLocal' || METADATA_ADDRESSES.includes(address.toNormalizedString())) {
         return `${text} is a link-local or metadata address, which is never allowed`;
       }
-      if (range === 'unicast') return null;
+      if (range === 'unicast' && isPublic(address)) return null;
+      if (range === 'unicast') return `${text} is outside 2000::/3, the public addresses of IPv6`;
       if (!PRIVATE_RANGES.has(range)) return `${text} is in the range '${range}'`;
       if (config.env === 'development' || listed(host, address)) return null;
       return `${text} is in the range '${range}'; ${environmentName('webhookAllow')} can allow it`;
     },
   };
 }
+
+const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address.kind() === 'ipv4' || address.match(PUBLIC_NETWORK);
 
 /** Why `url` can never be a webhook target; null when only its addresses remain to be checked. */
 export function targetUrlRefusal(url: string): string | null {

@@ -43,6 +43,43 @@ async function openUploads(folder: TemporaryFolder, limits = LIMITS) {
   };
 }
 
+describe('the list', () => {
+  test('has the uploads of an owner, newest first, page by page, and says what became of each', async () => {
+    using folder = new TemporaryFolder();
+    await using rig = await openUploads(folder);
+    const made: string[] = [];
+    for (let n = 0; n < 5; n += 1) made.push(await rig.create('north'));
+    const other = await rig.create('south');
+    await rig.uploads.write(made[4] ?? '', 'north', fileOf('a.jpg'));
+    const all = await rig.uploads.list('north', { limit: 100, cursor: null });
+    expect(all.nextCursor).toBeNull();
+    expect(all.uploads.map(({ uploadId }) => uploadId).sort()).toEqual([...made].sort());
+    const times = all.uploads.map(({ createdAt }) => createdAt ?? 0);
+    expect(times).toEqual([...times].sort((a, b) => b - a));
+    expect(all.uploads.find(({ uploadId }) => uploadId === made[4])).toMatchObject({
+      state: 'waiting',
+      files: 1,
+      bytes: 8_192,
+      createdAt: expect.closeTo(Date.now() / 1_000, -2),
+      expiresAt: expect.closeTo(Date.now() / 1_000 + IDLE_SECONDS, -2),
+    });
+    const pages: string[][] = [];
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await rig.uploads.list('north', { limit: 2, cursor: cursor ?? null });
+      pages.push(page.uploads.map(({ uploadId }) => uploadId));
+      cursor = page.nextCursor;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+    expect(pages.flat()).toEqual(all.uploads.map(({ uploadId }) => uploadId));
+    const everyone = await rig.uploads.list(null, { limit: 100, cursor: null });
+    expect(everyone.uploads.map(({ uploadId }) => uploadId)).toContain(other);
+    const bad = { limit: 1, cursor: 'none' };
+    await expect(rig.uploads.list('north', bad)).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+});
+
 describe('files', () => {
   test('are there whole under their names, and a repeat takes the place of the first', async () => {
     using folder = new TemporaryFolder();

@@ -138,6 +138,64 @@ describe('one photo over HTTP', () => {
     await north().uploads.remove(id);
   });
 
+  test('a part of a file is refused: it would take the place of the whole', async () => {
+    const { upload_id: id } = await north().uploads.create();
+    expect((await put(id, 'a.jpg')).status).toBe(201);
+    const headers = { ...bearer, 'content-range': 'bytes 100-199/5000' };
+    const url = `/v1/uploads/${id}/a.jpg`;
+    const body = new Uint8Array(jpeg.subarray(100, 200));
+    const part = await call(service.url, url, { method: 'PUT', headers, body });
+    expect([part.status, part.body.code]).toEqual([400, 'bad_request']);
+    expect(part.body.detail).toContain('Content-Range');
+    expect((await put(id, 'a.jpg')).status).toBe(200);
+    await north().uploads.remove(id);
+  });
+
+  test('no room for more is the state of the quota, a warning without a stack', async () => {
+    const files = [...Array(7).keys()].map((n) => ({ name: `${n}.jpg`, bytes: 60 * MEBIBYTE }));
+    await expect(north().uploads.create({ files })).rejects.toMatchObject({ status: 507 });
+    interface Line {
+      level: string;
+      code?: string;
+      msg: string;
+      detail?: string;
+      err?: unknown;
+    }
+    const lines = () =>
+      service
+        .stdout()
+        .split('\n')
+        .filter((line) => line.includes('uploads_full'))
+        .map((line) => JSON.parse(line) as Line);
+    await expect
+      .poll(() => lines().map(({ msg }) => msg))
+      .toContain('POST /v1/uploads has no room');
+    expect(lines().filter(({ level, err }) => level === 'error' || err !== undefined)).toEqual([]);
+    expect(lines().find(({ detail }) => detail !== undefined)?.detail).toContain(
+      'LATTICE_UPLOADS_MAX_MB',
+    );
+  });
+
+  test('the client lists uploads of its key, with what became of them', async () => {
+    const { upload_id: id } = await north().uploads.create();
+    await put(id, 'a.jpg');
+    const listed = async () => {
+      const found = [];
+      for await (const upload of north().uploads.list()) found.push(upload);
+      return found.find(({ upload_id }) => upload_id === id);
+    };
+    expect(await listed()).toEqual({
+      ...(await north().uploads.get(id)),
+      expires_at: expect.any(Number),
+    });
+    expect(await listed()).toMatchObject({ state: 'waiting', files: 1 });
+    const job = { job_type: 'batch_detect' as const, image_paths: ['.'], upload: id };
+    const { job_id } = await north().submit(job);
+    expect(await listed()).toMatchObject({ state: 'in_use', expires_at: null });
+    for await (const upload of south().uploads.list()) expect(upload.upload_id).not.toBe(id);
+    await north().waitFor(job_id);
+  });
+
   test('a name that the address itself resolves leads to no other route', async () => {
     const { upload_id: id } = await north().uploads.create();
     expect((await put(id, '../../b.jpg')).status).toBe(404);

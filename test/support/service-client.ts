@@ -82,7 +82,7 @@ export async function call(url: string, path: string, init: RequestInit = {}): P
     status: response.status,
     headers: response.headers,
     text,
-    body: (isJson ? JSON.parse(text) : {}) as Body,
+    body: (isJson && text !== '' ? JSON.parse(text) : {}) as Body,
   };
 }
 

@@ -1,14 +1,21 @@
 /** What browsers may do: cross-origin reads, cross-site sockets, forms and pictures, foreign Host headers. */
-import { isLoopback, type Config } from '../../settings/config.js';
+import { environmentName, isLoopback, type Config } from '../../settings/config.js';
 
-const METHODS = 'GET, POST, PUT, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
 const EXPOSED_HEADERS =
   'location, retry-after, server-timing, x-request-id, idempotency-replayed, x-lattice-cluster-python, ' +
   'x-lattice-cluster-namespace, content-disposition, x-lattice-failed-images, x-lattice-pending-images';
 
-/** These routes show people's pictures: to pages of this service and of listed origins only, also in development. */
-const PICTURES = /^\/v1\/(?:images(?:\/|$)|jobs\/[^/]+\/drawn$)/;
+/**
+ * What a route lets pages of other origins do: read its answers; detect with it; or nothing, because it shows pictures
+ * or changes what lasts. Production lets them read at most, and the browser keeps the answer from them.
+ */
+export type PageAccess = 'reads' | 'detects' | 'own';
+
+/** Who may do what foreign pages may not, for messages. */
+export const NOT_FOREIGN =
+  'programs, pages of this service, and pages that fetch with CORS from an origin in ' +
+  environmentName('corsOrigins');
 
 /** What a browser sends about the page that makes a request; programs do not send it. */
 export interface Page {
@@ -19,11 +26,19 @@ export interface Page {
   site: string | undefined;
 }
 
+/** Answers of `own` routes may be kept by a browser, for the page and the key that fetched them. */
+const VARY: Record<PageAccess, string> = {
+  reads: 'origin',
+  detects: 'origin',
+  own: 'origin, sec-fetch-site, authorization, x-api-key',
+};
+
 /** Names of this machine; the last is this machine as seen from a container. */
 const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal'];
 
 /**
- * Development: any origin. Production: the listed origins. In both, on a loopback address, only the machine's own names
+ * Pages of the service and of the listed origins may do all that programs may. In development pages of any other origin
+ * may do what a route lets them do, in production none. In both, on a loopback address, only the machine's own names
  * and those of the listed origins as Host: a proxy on this machine may pass on its own.
  */
 export class BrowserAccess {
@@ -39,44 +54,50 @@ export class BrowserAccess {
     this.#hosts = isLoopback(host) ? new Set(hosts) : null;
   }
 
-  /** CORS headers of an answer of the route at `path` to a page from `origin`. Credentials are never allowed. */
-  corsHeaders(path: string, origin: string | undefined): Record<string, string> {
+  /** Headers of a route's answer to a page from `origin`. Credentials are never allowed. */
+  headers(access: PageAccess, origin: string | undefined): Record<string, string> {
     const exposed = { 'access-control-expose-headers': EXPOSED_HEADERS };
-    if (this.#open && !PICTURES.test(path)) {
-      return { 'access-control-allow-origin': '*', ...exposed };
+    if (this.#open && access !== 'own') {
+      return {
+        'cross-origin-resource-policy': 'cross-origin',
+        'access-control-allow-origin': '*',
+        ...exposed,
+      };
     }
-    if (origin === undefined || !this.#listed.has(origin)) return { vary: 'origin' };
-    return { 'access-control-allow-origin': origin, ...exposed, vary: 'origin' };
+    const closed = { 'cross-origin-resource-policy': 'same-origin', vary: VARY[access] };
+    if (origin === undefined || !this.#listed.has(origin)) return closed;
+    return { ...closed, 'access-control-allow-origin': origin, ...exposed };
   }
 
-  /** Headers of the answer to a preflight. An allowed page may send every header that it `requested`. */
+  /**
+   * What an answer to a preflight adds to `headers`, which have an origin only where it is allowed. An allowed page may
+   * send every header that it `requested`.
+   */
   preflightHeaders(
-    path: string,
-    origin: string | undefined,
+    headers: Record<string, string>,
+    methods: readonly string[],
     requested: string | undefined,
   ): Record<string, string> {
-    const headers = this.corsHeaders(path, origin);
-    if (headers['access-control-allow-origin'] === undefined) return headers;
+    if (headers['access-control-allow-origin'] === undefined) return {};
     return {
-      ...headers,
-      'access-control-allow-methods': METHODS,
+      'access-control-allow-methods': methods.join(', '),
       'access-control-allow-headers': requested ?? REQUEST_HEADERS,
       'access-control-max-age': '600',
     };
   }
 
-  /** May a page from `origin` open a socket or send a form? Browsers do both to any site without a preflight. */
-  originAllowed(origin: string | undefined, host: string | undefined): boolean {
-    if (this.#open || origin === undefined) return true;
-    return this.#listed.has(origin) || isOwn(origin, host);
+  /** Neither a program, nor a page of this service or of a listed origin. */
+  isForeign({ origin, host, site }: Page): boolean {
+    if (origin !== undefined && (this.#listed.has(origin) || isOwn(origin, host))) return false;
+    return site === undefined ? origin !== undefined : site !== 'same-origin' && site !== 'none';
   }
 
-  /** May this page make any request to the route at `path`? */
-  pageAllowed(path: string, { origin, host, site }: Page): boolean {
-    if (!PICTURES.test(path)) return true;
-    if (origin !== undefined && this.#listed.has(origin)) return true;
-    if (site !== undefined) return site === 'same-origin' || site === 'none';
-    return origin === undefined || isOwn(origin, host);
+  /**
+   * May a foreign page make a request to a route? Browsers send forms and open sockets to any site without a preflight,
+   * so that the answer alone does not keep a page from it.
+   */
+  foreignAllowed(access: PageAccess): boolean {
+    return access === 'reads' || (this.#open && access === 'detects');
   }
 
   /**

@@ -56,11 +56,19 @@ export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders):
   return replyRaw(c, error.status, body, headers);
 }
 
-/** A 503 or 504 is an answer of a busy service, not a defect: the stack of a 504 tells nothing. */
+/**
+ * A 503 or 504 is an answer of a busy service, not a defect: the stack of a 504 tells nothing. A 507 is the state of a
+ * disk or quota.
+ */
 export function logDefect(c: AppContext, error: LatticeError, logger: Logger): void {
   const { status, code } = error;
   if (status < 500 || status === 503) return;
   const route = `${c.req.method} ${c.get('route') ?? 'unmatched'}`;
+  const facts = { code, request_id: c.get('requestId') };
+  if (status === 507) {
+    logger.warn({ ...facts, detail: error.message }, `${route} has no room`);
+    return;
+  }
   const defect = status === 504 ? {} : { err: error.cause ?? error };
-  logger.error({ ...defect, code, request_id: c.get('requestId') }, `${route} failed`);
+  logger.error({ ...defect, ...facts }, `${route} failed`);
 }

@@ -3,10 +3,13 @@
  * clients send null for a field that is not set.
  */
 import { z } from '@hono/zod-openapi';
+import { LatticeError } from '../../api/errors.js';
 import { LABELS } from '../../api/job-labels.js';
+import { sentForOwnPages } from '../../api/own-pages.js';
 import { REGION_LIMITS } from '../../api/region-rules.js';
 import { withSuffix } from '../../models/model-folder.js';
 import type { Config } from '../../settings/config.js';
+import { NOT_FOREIGN } from '../access/browser-access.js';
 import { validationFailed } from './validation.js';
 
 const MAX_PATH_BYTES = 4_096;
@@ -96,6 +99,16 @@ function refuseLonger(value: unknown, limits: Record<string, number>, at: string
     const detail = `${field} has more than ${limit} items.`;
     throw validationFailed([{ detail, pointer: `${at}/${field}` }]);
   }
+}
+
+/** Throws `forbidden` where a page of another origin sends a field of `schema` that it may not send. */
+export function refuseForOwnPages(value: unknown, schema: z.ZodObject): void {
+  const errors = sentForOwnPages(value, schema).map((name) => ({
+    detail: `${name}: Only ${NOT_FOREIGN} may send it.`,
+    pointer: `#/${name}`,
+  }));
+  const [first] = errors;
+  if (first !== undefined) throw new LatticeError('forbidden', first.detail, { errors });
 }
 
 /** Throws `validation_failed` where a request has both. */

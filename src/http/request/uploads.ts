@@ -4,7 +4,6 @@ import { environmentName } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
 import { PICTURE_FORMATS } from '../../files/picture-format.js';
 import type { AppContext } from '../app-env.js';
-import type { BrowserAccess } from '../access/browser-access.js';
 import { BytesInHand, type Share } from './bytes-in-hand.js';
 import { readJson } from './json-body.js';
 import { ArrivingPicture, bodyOf, declaredBytes, readChunks, refuseCoding } from './read-body.js';
@@ -25,12 +24,10 @@ type UploadConfig = Pick<Config, 'acceptImages' | 'maxFileBytes'>;
 
 export class Uploads {
   readonly #config: UploadConfig;
-  readonly #access: Pick<BrowserAccess, 'originAllowed'>;
   readonly #inHand: BytesInHand;
 
-  constructor(config: UploadConfig, access: Pick<BrowserAccess, 'originAllowed'>) {
+  constructor(config: UploadConfig) {
     this.#config = config;
-    this.#access = access;
     this.#inHand = new BytesInHand(config);
   }
 
@@ -49,7 +46,7 @@ export class Uploads {
 
   /**
    * Reads the body and runs `work` on it; its bytes count as in hand until then. Rejects with `unsupported_media_type`
-   * where pictures are not accepted, `forbidden` for a foreign page, `body_too_large`, `overloaded`, or as `readForm`.
+   * where pictures are not accepted, `body_too_large`, `overloaded`, or as `readForm`.
    */
   async receive<T>(c: AppContext, work: (upload: Upload) => Promise<T>): Promise<T> {
     this.#check(c);
@@ -88,10 +85,6 @@ export class Uploads {
       );
     }
     refuseCoding(c);
-    // A page sends a form to any site without asking first, as it must for JSON.
-    if (!this.#access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
-      throw new LatticeError('forbidden', 'Pages of this origin may not send pictures.');
-    }
   }
 
   async #read(c: AppContext, share: Share): Promise<Upload> {

@@ -55,7 +55,11 @@ const shapeSchema = z
   })
   .openapi('CvatShape');
 
-const shared = { tags: ['Inference'], description: 'As CVAT calls Nuclio; see docs/exports.md.' };
+const shared = {
+  tags: ['Inference'],
+  description: 'As CVAT calls Nuclio; see docs/exports.md.',
+  pages: 'detects' as const,
+};
 
 /** Whether the address is that of a call, whose body holds a picture. */
 export const isCvatCall = (url: string | undefined): boolean => url?.split('?')[0] === INVOCATIONS;

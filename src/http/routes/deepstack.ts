@@ -118,6 +118,7 @@ const FAILURES = [400, 401, 404, 413, 415, 500, 503, 504];
 const shared = {
   description: 'As DeepStack and CodeProject.AI have it; see docs/deepstack.md.',
   tags: ['Inference'],
+  pages: 'detects' as const,
 };
 const answers = (schema: z.ZodType): RouteSpec['answers'] => ({
   200: json('Answered', schema),

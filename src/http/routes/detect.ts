@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError } from '../../api/errors.js';
 import { STAGES, type ImageResult, type Timings } from '../../api/image.js';
 import { requestParameters } from '../../api/option-schemas.js';
+import { forOwnPages } from '../../api/own-pages.js';
 import { readParameters, type DetectOptions } from '../../api/options.js';
 import type { DetectRequest } from '../../execution/detector.js';
 import { checkImagePath } from '../../files/image-paths.js';
@@ -21,6 +22,7 @@ import {
   classesSchema,
   imagePathSchema,
   modelNameSchema,
+  refuseForOwnPages,
   refuseLongLists,
   refuseRegionsAndView,
   vehicleTypesSchema,
@@ -58,7 +60,7 @@ const detectFields = {
   ...requestParameters,
   vehicle_types: vehicleTypesSchema.nullish(),
   classes: classesSchema.nullish(),
-  annotate: annotateSchema.nullish(),
+  annotate: forOwnPages(annotateSchema.nullish()),
   deadline_ms: deadlineSchema.nullish(),
 };
 type DetectFields = z.infer<z.ZodObject<typeof detectFields>>;
@@ -154,6 +156,7 @@ export function detectRoutes(route: AddRoute, parts: RouteParts): void {
         },
       },
       errors: [...errorsOf('image', 'model', 'worker', 'detector'), 'unknown_view'],
+      pages: 'detects',
     },
     createDetectHandler(parts),
   );
@@ -191,7 +194,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
       // Generated clients send the defaults of the query beside a form.
       const options = { ...query, ...optionsFromTexts(detectRequestSchema, fields) };
       if ('image_path' in options) throw validationFailed([NO_PATH]);
-      return readRequest({ ...options, image_path: name }, deps);
+      return readRequest(c, { ...options, image_path: name }, deps);
     };
     // What is wrong with the query is told before the picture is read.
     toBody({ name: IMAGE_FIELD, fields: [] });
@@ -200,13 +203,14 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
   return async (c) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     if (uploads.isUpload(c)) return answerUpload(c);
-    const body = readRequest(await readJson(c, deps.config.maxBodyBytes, TYPES), deps);
+    const body = readRequest(c, await readJson(c, deps.config.maxBodyBytes, TYPES), deps);
     checkImagePath(body.image_path, deps.config.imageRoots, '#/image_path');
     return answer(c, body);
   };
 }
 
-function readRequest(value: unknown, deps: AppDeps): DetectRequestBody {
+function readRequest(c: AppContext, value: unknown, deps: AppDeps): DetectRequestBody {
+  if (c.get('foreignPage')) refuseForOwnPages(value, detectRequestSchema);
   refuseLongLists(value, deps.config);
   return validate(detectRequestSchema, value);
 }

@@ -18,19 +18,15 @@ import { validationFailed } from '../request/validation.js';
 import { uploadIdSchema } from './jobs/job-fields.js';
 
 /**
- * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it, and no
- * page of another origin may show it. Opened by itself it runs nothing.
+ * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it. Opened
+ * by itself it runs nothing.
  */
 const PICTURE_HEADERS = {
   'cache-control': 'private, max-age=60',
-  vary: 'origin, sec-fetch-site, authorization, x-api-key',
-  'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-const FOR_PAGES =
-  'Answered to programs, to pages of this service and to pages of the origins in LATTICE_CORS_ORIGINS; 403 for other ' +
-  'pages. 404 where LATTICE_BROWSE is false.';
+const WHERE_OFF = '404 where LATTICE_BROWSE is false.';
 
 const CURSOR_PREFIX = 'after:';
 const MOST_ENTRIES = 1_000;
@@ -139,10 +135,11 @@ export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps
       description:
         'One page of a folder, by name. Names that begin with a dot, symbolic links and files that are not named as ' +
         'images are left out, as in the folder of a job. A relative folder is looked up in every root; of entries of the ' +
-        `same name the one of the first root is listed, which is the one that a detection opens. ${FOR_PAGES}`,
+        `same name the one of the first root is listed, which is the one that a detection opens. ${WHERE_OFF}`,
       tags: ['Images'],
       request: { query: folderQuerySchema },
       answers: { 200: json('A page of the folder', folderPageSchema) },
+      pages: 'own',
       errors: [
         'not_found',
         'path_not_allowed',
@@ -166,7 +163,7 @@ export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps
       summary: 'An image, or a thumbnail of it',
       description:
         'The file as it is, opened by the rules of detection, or with `width` an upright JPEG without metadata. Its ' +
-        `Content-Type is that of the format found in the file. ${FOR_PAGES}`,
+        `Content-Type is that of the format found in the file. ${WHERE_OFF}`,
       tags: ['Images'],
       request: { query: pictureQuerySchema },
       answers: {

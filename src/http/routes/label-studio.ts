@@ -47,7 +47,11 @@ const predictionSchema = z
   .openapi('LabelStudioPrediction');
 type Prediction = z.infer<typeof predictionSchema>;
 
-const shared = { tags: ['Inference'], description: 'As Label Studio has it; see docs/exports.md.' };
+const shared = {
+  tags: ['Inference'],
+  description: 'As Label Studio has it; see docs/exports.md.',
+  pages: 'detects' as const,
+};
 
 export function labelStudioRoutes(route: AddRoute, parts: RouteParts): void {
   const { config, catalogue } = parts;

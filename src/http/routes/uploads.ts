@@ -1,12 +1,12 @@
 /** `/v1/uploads`: photos of one's own for a job, one request per file. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
-import type { Upload } from '../../jobs/uploads.js';
+import { UPLOAD_STATES, type Upload } from '../../jobs/uploads.js';
 import { environmentName } from '../../settings/config.js';
 import type { AppContext } from '../app-env.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import { readJson } from '../request/json-body.js';
-import { readQuery } from '../request/query.js';
+import { readQuery, wholeNumber } from '../request/query.js';
 import { bodyOf, declaredBytes, refuseCoding } from '../request/read-body.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { binary, json, type AddRoute } from '../route.js';
@@ -43,6 +43,13 @@ const uploadPlanSchema = z
 
 const uploadShape = {
   upload_id: uploadIdSchema,
+  state: z.enum(UPLOAD_STATES).openapi({
+    description:
+      'waiting: no job has it yet; in_use: a job has it; ended: its job is gone, and it is about to be removed',
+  }),
+  created_at: timestampSchema
+    .nullable()
+    .openapi({ description: 'Null for one of an earlier release' }),
   expires_at: timestampSchema.nullable().openapi({
     description: 'When it is removed unless it is used before; null once a job has it',
   }),
@@ -55,6 +62,23 @@ const uploadShape = {
 };
 
 const uploadSchema = z.object(uploadShape).openapi('Upload');
+
+const uploadListSchema = z
+  .object({
+    uploads: z.array(uploadSchema),
+    next_cursor: z.string().nullable().openapi({ description: 'Null at the end' }),
+  })
+  .openapi('UploadList');
+
+const uploadsQuerySchema = z.strictObject({
+  limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
+  cursor: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .openapi({ description: 'next_cursor of the page before' }),
+});
 
 const newUploadSchema = z
   .object({
@@ -82,6 +106,7 @@ const storedFileSchema = z
 
 export type UploadPlanBody = z.infer<typeof uploadPlanSchema>;
 export type UploadBody = z.infer<typeof uploadSchema>;
+export type UploadListBody = z.infer<typeof uploadListSchema>;
 export type NewUploadBody = z.infer<typeof newUploadSchema>;
 export type UploadedFileBody = z.infer<typeof storedFileSchema>;
 
@@ -109,9 +134,9 @@ export function isUploadedFile(method: string | undefined, path: string | undefi
 }
 
 export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
-  const { config, access, draining, jobs } = parts;
+  const { config, draining, jobs } = parts;
   const { uploads } = jobs;
-  const refuse = (c: AppContext): void => {
+  const refuse = (): void => {
     if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     if (!config.acceptImages) {
       const setting = `${environmentName('acceptImages')}=false`;
@@ -119,10 +144,6 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
         'not_found',
         `This service takes no pictures in requests (${setting}).`,
       );
-    }
-    // A page makes some requests to any site without asking first.
-    if (!access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
-      throw new LatticeError('forbidden', 'Pages of this origin may not send pictures.');
     }
   };
   route(
@@ -141,7 +162,7 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
       errors: ['not_found', 'rate_limited', 'uploads_full', 'storage_unavailable', 'shutting_down'],
     },
     async (c) => {
-      refuse(c);
+      refuse();
       const value = hasBody(c) ? await readJson(c, config.maxBodyBytes) : {};
       refuseLongPlan(value);
       const { files } = validate(uploadPlanSchema, value);
@@ -149,6 +170,29 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
       const { upload, leftOut } = await uploads.create(planned, c.get('keyId'));
       const body: NewUploadBody = { ...viewOf(upload), left_out: leftOut };
       return replyJson(c, 201, body, { location: `/v1/uploads/${upload.uploadId}` });
+    },
+  );
+  route(
+    {
+      method: 'get',
+      path: '/v1/uploads',
+      operationId: 'listUploads',
+      summary: 'List uploads, newest first',
+      description:
+        'One page of the uploads of the API key, with those that jobs have. `next_cursor` gives the next.',
+      tags: ['Uploads'],
+      request: { query: uploadsQuerySchema },
+      answers: { 200: json('One page', uploadListSchema) },
+      errors: ['storage_unavailable'],
+    },
+    async (c) => {
+      const { limit, cursor = null } = readQuery(uploadsQuerySchema, c.req.queries());
+      const page = await uploads.list(c.get('keyId'), { limit, cursor });
+      const body: UploadListBody = {
+        uploads: page.uploads.map(viewOf),
+        next_cursor: page.nextCursor,
+      };
+      return replyJson(c, 200, body);
     },
   );
   route(
@@ -203,8 +247,9 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
       ],
     },
     async (c) => {
-      refuse(c);
+      refuse();
       refuseCoding(c);
+      refuseRange(c);
       const { modified_at: modifiedAt = null } = readQuery(fileQuerySchema, c.req.queries());
       const name = c.req.param('name') ?? '';
       const { bytes, replaced } = await uploads.write(idOf(c), c.get('keyId'), {
@@ -248,11 +293,36 @@ function idOf(c: AppContext): string {
   return c.req.param('upload_id') ?? '';
 }
 
+/** A part that took the place of the whole file would be lost work; RFC 9110, 14.5 asks for 400. */
+function refuseRange(c: AppContext): void {
+  if (c.req.header('content-range') === undefined) return;
+  throw new LatticeError(
+    'bad_request',
+    'Send the whole file in one request, without Content-Range.',
+  );
+}
+
 /** A request without a body has neither header. */
 function hasBody(c: AppContext): boolean {
   return (declaredBytes(c) ?? 0) > 0 || c.req.header('transfer-encoding') !== undefined;
 }
 
-function viewOf({ uploadId, expiresAt, files, bytes, freeBytes }: Upload): UploadBody {
-  return { upload_id: uploadId, expires_at: expiresAt, files, bytes, free_bytes: freeBytes };
+function viewOf({
+  uploadId,
+  state,
+  createdAt,
+  expiresAt,
+  files,
+  bytes,
+  ...rest
+}: Upload): UploadBody {
+  return {
+    upload_id: uploadId,
+    state,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    files,
+    bytes,
+    free_bytes: rest.freeBytes,
+  };
 }

@@ -359,6 +359,10 @@ const MIGRATIONS = [
     PRIMARY KEY (name, version)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Unix seconds; NULL in rows of earlier versions.
+  ALTER TABLE uploads ADD COLUMN created_at REAL;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

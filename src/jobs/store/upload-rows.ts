@@ -6,13 +6,32 @@ export interface StoredUpload {
   uploadId: string;
   /** Null without authentication. */
   owner: string | null;
+  /** Unix seconds; null for one of an earlier release. */
+  createdAt: number | null;
   /** A job had it, or has it. */
   taken: boolean;
+  /** A job has it. */
+  kept: boolean;
   /** Name of each file that was left out, and its kind. */
   leftOut: Record<string, string>;
 }
 
+/** The last upload of a page: the next page begins behind it. */
+export interface UploadPlace {
+  createdAt: number;
+  uploadId: string;
+}
+
+interface UploadRow extends Omit<StoredUpload, 'taken' | 'kept' | 'leftOut'> {
+  taken: number;
+  kept: number;
+  leftOut: string;
+}
+
 const KEPT = 'EXISTS (SELECT 1 FROM jobs WHERE jobs.upload = uploads.upload_id)';
+const COLUMNS =
+  'upload_id AS uploadId, owner, created_at AS createdAt, taken, left_out AS leftOut, ' +
+  `${KEPT} AS kept`;
 
 export class UploadReads {
   readonly #statements: Statements;
@@ -24,6 +43,21 @@ export class UploadReads {
   /** Any upload where `keyId` is null, else one of this owner. Throws `upload_not_found`. */
   upload(uploadId: string, keyId: string | null): StoredUpload {
     return findUpload(this.#statements, uploadId, keyId);
+  }
+
+  /** Newest first, of every owner where `keyId` is null. */
+  uploads(keyId: string | null, limit: number, after: UploadPlace | null): StoredUpload[] {
+    const rows = this.#statements.all(
+      `SELECT ${COLUMNS} FROM uploads
+       WHERE (?1 IS NULL OR owner = ?1)
+         AND (?2 IS NULL OR (coalesce(created_at, 0), upload_id) < (?2, ?3))
+       ORDER BY coalesce(created_at, 0) DESC, upload_id DESC LIMIT ?4`,
+      keyId,
+      after?.createdAt ?? null,
+      after?.uploadId ?? null,
+      limit,
+    ) as UploadRow[];
+    return rows.map(uploadOf);
   }
 
   /** Those that no job has. */
@@ -49,11 +83,17 @@ export class UploadWrites {
     this.#statements = statements;
   }
 
-  addUpload(uploadId: string, owner: string | null, leftOut: Record<string, string>): void {
+  addUpload({
+    uploadId,
+    owner,
+    createdAt,
+    leftOut,
+  }: Pick<StoredUpload, 'uploadId' | 'owner' | 'createdAt' | 'leftOut'>): void {
     this.#statements.run(
-      'INSERT INTO uploads (upload_id, owner, left_out) VALUES (?, ?, ?)',
+      'INSERT INTO uploads (upload_id, owner, created_at, left_out) VALUES (?, ?, ?, ?)',
       uploadId,
       owner,
+      createdAt,
       JSON.stringify(leftOut),
     );
   }
@@ -81,13 +121,15 @@ export function findUpload(
   uploadId: string,
   keyId: string | null,
 ): StoredUpload {
-  const row = statements.get(
-    'SELECT upload_id AS uploadId, owner, taken, left_out AS leftOut FROM uploads WHERE upload_id = ?',
-    uploadId,
-  ) as { uploadId: string; owner: string | null; taken: number; leftOut: string } | undefined;
+  const row = statements.get(`SELECT ${COLUMNS} FROM uploads WHERE upload_id = ?`, uploadId) as
+    UploadRow | undefined;
   if (row === undefined || (keyId !== null && row.owner !== keyId)) throw uploadNotFound();
+  return uploadOf(row);
+}
+
+function uploadOf(row: UploadRow): StoredUpload {
   const leftOut = JSON.parse(row.leftOut) as Record<string, string>;
-  return { ...row, taken: row.taken === 1, leftOut };
+  return { ...row, taken: row.taken === 1, kept: row.kept === 1, leftOut };
 }
 
 export function uploadNotFound(): LatticeError {

@@ -5,8 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { ConfigError } from '../../../src/settings/config.js';
 import { ApiKeys } from '../../../src/http/access/api-keys.js';
+import { replyRaw } from '../../../src/http/answer/reply.js';
+import { createAddRoute, type RouteSpec } from '../../../src/http/route.js';
 import { compose, get, post } from '../../support/composed-app.js';
 
 const ALICE = 'lat_alice_0123456789abcdef';
@@ -174,7 +177,7 @@ describe('browsers', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
     const asked = await get(app, '/v1/jobs/submit', preflight, 'OPTIONS');
     expect(asked.status).toBe(204);
-    expect(asked.headers.get('access-control-allow-methods')).toContain('DELETE');
+    expect(asked.headers.get('access-control-allow-methods')).toBe('POST');
     expect(asked.headers.get('access-control-allow-headers')).toContain('idempotency-key');
     expect(asked.headers.has('access-control-allow-credentials')).toBe(false);
   });
@@ -202,6 +205,59 @@ describe('browsers', () => {
     const refused = await get(app, '/v1/jobs', other, 'OPTIONS');
     expect(refused.headers.has('access-control-allow-origin')).toBe(false);
     expect(refused.headers.get('vary')).toBe('origin');
+  });
+
+  test('a preflight allows the methods that the path has for the page that asks', async () => {
+    const app = compose({ corsOrigins: ['https://app.example'] });
+    const ask = async (path: string, origin: string, method: string) => {
+      const asked = { origin, 'access-control-request-method': method };
+      const { status, headers } = await get(app, path, asked, 'OPTIONS');
+      expect(status).toBe(204);
+      const allowed = headers.get('access-control-allow-methods');
+      expect(headers.has('access-control-allow-origin')).toBe(allowed !== null);
+      return allowed;
+    };
+    const job = '/v1/jobs/some-id';
+    expect(await ask(job, 'https://app.example', 'PATCH')).toBe('DELETE, PATCH');
+    expect(await ask(job, 'https://page.example', 'PATCH')).toBeNull();
+    const watch = '/v1/watches/gate';
+    expect(await ask(watch, 'https://app.example', 'GET')).toBe('GET, HEAD, DELETE, PATCH');
+    expect(await ask(watch, 'https://page.example', 'GET')).toBe('GET, HEAD');
+    expect(await ask(watch, 'https://page.example', 'DELETE')).toBeNull();
+  });
+
+  test('a route is for own pages unless its row, or a text that it only reads, says otherwise', async () => {
+    const app = compose();
+    const route = createAddRoute(app.app);
+    const answers = (type: string) => ({
+      200: { description: 'An answer', content: { [type]: { schema: z.string() } } },
+    });
+    const add = (spec: Pick<RouteSpec, 'method' | 'path' | 'answers' | 'pages'>) => {
+      route({ operationId: spec.path.slice(1), summary: 'New', ...spec }, (c) =>
+        replyRaw(c, 200, 'x', {}),
+      );
+    };
+    add({ method: 'get', path: '/text', answers: answers('text/plain') });
+    add({ method: 'get', path: '/picture', answers: answers('image/webp') });
+    add({ method: 'get', path: '/film', answers: answers('video/mp4') });
+    add({ method: 'post', path: '/change', answers: answers('application/json') });
+    add({ method: 'post', path: '/find', answers: answers('application/json'), pages: 'detects' });
+    const page = { origin: 'https://page.example', 'sec-fetch-site': 'cross-site' };
+    const answerOf = async (path: string, method: string) => {
+      const { status, headers } = await get(app, path, page, method);
+      return [
+        status,
+        headers.get('access-control-allow-origin'),
+        headers.get('cross-origin-resource-policy'),
+      ];
+    };
+    expect(await answerOf('/text', 'GET')).toEqual([200, '*', 'cross-origin']);
+    expect(await answerOf('/find', 'POST')).toEqual([200, '*', 'cross-origin']);
+    const refused = [403, null, 'same-origin'];
+    expect(await answerOf('/picture', 'GET')).toEqual(refused);
+    expect(await answerOf('/picture', 'HEAD')).toEqual(refused);
+    expect(await answerOf('/film', 'GET')).toEqual(refused);
+    expect(await answerOf('/change', 'POST')).toEqual(refused);
   });
 
   test.each([

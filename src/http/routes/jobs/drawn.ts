@@ -51,8 +51,7 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
       summary: 'The pictures of a finished job with their boxes drawn',
       description:
         'A zip of JPEG files that are drawn while it is sent, one by one. `pictures.csv` in it names the image of each; ' +
-        '`left-out.txt` names images that cannot be read and images without a result. Pages of other origins get 403 ' +
-        'unless LATTICE_CORS_ORIGINS lists them.',
+        '`left-out.txt` names images that cannot be read and images without a result.',
       tags: ['Jobs'],
       request: { params, query: drawnQuerySchema },
       answers: {

@@ -6,6 +6,7 @@ import { readLabels } from '../../../api/job-labels.js';
 import { requestLabels } from '../../../api/job-label-schemas.js';
 import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
+import { forOwnPages } from '../../../api/own-pages.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
 import { REUSE_MODES, type JobSpec, type SharedSettings } from '../../../jobs/job.js';
@@ -28,6 +29,7 @@ import {
   classesSchema,
   imagePathSchema,
   modelNameSchema,
+  refuseForOwnPages,
   refuseLongLists,
   refuseRegionsAndView,
   vehicleTypesSchema,
@@ -105,13 +107,15 @@ export const jobSubmitSchema = z
           'order of name. The name of a file that exists is that file, whatever characters it has. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
         example: ['street.jpg'],
       }),
-    upload: uploadIdSchema
-      .openapi({
-        description:
-          'An upload, see POST /v1/uploads: image_paths are beneath it, `.` for all of it. The job keeps the photos as ' +
-          'long as it is kept itself',
-      })
-      .nullish(),
+    upload: forOwnPages(
+      uploadIdSchema
+        .openapi({
+          description:
+            'An upload, see POST /v1/uploads: image_paths are beneath it, `.` for all of it. The job keeps the photos as ' +
+            'long as it is kept itself',
+        })
+        .nullish(),
+    ),
     model_name: modelNameSchema.nullish(),
     ...requestParameters,
     vehicle_types: vehicleTypesSchema
@@ -134,9 +138,9 @@ export const jobSubmitSchema = z
       .max(TOP_PRIORITY)
       .openapi({ description: '10 is the most urgent', default: 0 })
       .nullish(),
-    callback_url: callbackUrlSchema.nullish(),
+    callback_url: forOwnPages(callbackUrlSchema.nullish()),
     metadata: metadataSchema.nullish(),
-    annotate: annotateSchema.nullish(),
+    annotate: forOwnPages(annotateSchema.nullish()),
     ...requestLabels,
     reuse: z
       .enum(REUSE_MODES)
@@ -164,15 +168,21 @@ export type JobSettingsBody = Omit<JobSubmitBody, 'image_paths' | 'upload'>;
 const MANY_PATHS = 1_000;
 const CAR = 'car';
 
+export interface Sender {
+  keyId: string | null;
+  /** A web page of another origin. */
+  isForeign: boolean;
+}
+
 /**
  * Parsed JSON -> a complete spec, and what its folders and globs left out. `metadataText` gives the text of its
- * `metadata`. Rejects with `validation_failed`,
+ * `metadata`. Rejects with `validation_failed`, `forbidden` for a field that the sender may not send,
  * `path_not_allowed` or a model's error.
  */
 export type ReadSubmission = (
   value: unknown,
   metadataText: () => string | undefined,
-  keyId: string | null,
+  sender: Sender,
 ) => Promise<{ spec: JobSpec; leftOut: LeftOut }>;
 
 export function createReadSubmission(
@@ -180,8 +190,9 @@ export function createReadSubmission(
   readSettings: ReadSettings,
 ): ReadSubmission {
   const { config } = deps;
-  return async (value, metadataText, keyId) => {
+  return async (value, metadataText, { keyId, isForeign }) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    if (isForeign) refuseForOwnPages(value, jobSubmitSchema);
     refuseLongLists(value, config);
     await ownTurn(value);
     const body = validate(jobSubmitSchema, value);

@@ -63,6 +63,8 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
         },
       },
       errors: [...JOB_ERRORS, 'job_not_finished'],
+      // The archive has labels and no picture.
+      pages: 'reads',
     },
     async (c) => {
       const format = readFormat(c.req.queries());

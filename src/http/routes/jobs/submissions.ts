@@ -127,6 +127,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         },
       },
       errors: [...SUBMISSION_ERRORS, 'path_not_allowed', 'volume_unavailable'],
+      pages: 'detects',
     },
     async (c) => {
       const key = readIdempotencyKey(c);
@@ -135,7 +136,8 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
       const metadata = () => memberText(text, ['metadata']);
       let leftOut: LeftOut = {};
       const submission = await submitOnce(c, jobs, once, async () => {
-        const read = await readSubmission(value, metadata, c.get('keyId'));
+        const sender = { keyId: c.get('keyId'), isForeign: c.get('foreignPage') };
+        const read = await readSubmission(value, metadata, sender);
         leftOut = read.leftOut;
         c.set('modelName', read.spec.options.modelName);
         return jobs.submit({ ...read.spec, origin: originOf(c) }, once);
