@@ -4,7 +4,8 @@
  * what needs a look. Failed images are left out.
  */
 import type { Detection, ImageResult, ImageSize } from '../api/image.js';
-import { rounded, type ExportSource } from './export-source.js';
+import { rounded } from '../base/rounded.js';
+import type { ExportSource } from './export-source.js';
 import { jsonArray } from './json-array.js';
 
 export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<string, void> {
