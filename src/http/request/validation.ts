@@ -121,7 +121,7 @@ function ruleText(issue: z.core.$ZodRawIssue): string {
     case 'invalid_value':
       return `It must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}.`;
     case 'invalid_union':
-      return unionText(issue as object);
+      return unionText(issue);
     case 'invalid_key':
       return issue.issues[0]?.message ?? WRONG_KEY;
     case 'not_multiple_of':
@@ -135,7 +135,7 @@ function ruleText(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Of a form that one of its fields names the names that there are, else what each of the forms must be. */
+/** Where a field says which form is meant, the names that it may have; else what each form must be. */
 function unionText({ options, errors = [] }: { options?: unknown; errors?: z.core.$ZodIssue[][] }) {
   if (Array.isArray(options)) return `It must be one of ${options.join(', ')}.`;
   const rules = errors.flatMap(([first]) => (first === undefined ? [] : [first.message]));
