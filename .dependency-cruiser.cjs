@@ -46,7 +46,7 @@ module.exports = {
     forbid(
       'export-knows-shapes-only',
       { path: '^src/export/' },
-      { path: '^src/(?!export/|api/)' },
+      { path: '^src/(?!export/|api/|base/)' },
       'HTTP and CLI write the same files.',
     ),
     forbid(

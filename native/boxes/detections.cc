@@ -7,6 +7,7 @@
 
 #include "native/boxes/box_math.h"
 #include "native/boxes/score_scan.h"
+#include "native/boxes/source_box.h"
 
 namespace lattice {
 namespace {
@@ -40,24 +41,27 @@ bool IsWanted(int32_t class_id, const std::vector<int>& class_ids) {
          std::find(class_ids.begin(), class_ids.end(), class_id) != class_ids.end();
 }
 
-// Adds the candidate unless it cannot be a box.
-void Add(const Candidate& candidate, const Box& box, std::vector<Found>* found) {
-  if (IsFinite(candidate.score) && IsSound(box)) found->push_back({candidate, box});
+// Adds the candidate unless it cannot be a box of the picture.
+void Add(const Candidate& candidate, const Box& box, const LetterboxTransform& transform,
+         std::vector<Found>* found) {
+  if (IsFinite(candidate.score) && IsInSource(box, transform)) found->push_back({candidate, box});
 }
 
 std::vector<Found> FindInRows(const float* output, int classes, int anchors,
+                              const LetterboxTransform& transform,
                               const DetectionOptions& options) {
   const float* scores = output + ptrdiff_t{4} * anchors;
   const BoxRows boxes{output, anchors};
   std::vector<Found> found;
   for (const Candidate& candidate : ScanScores(scores, classes, anchors, options.confidence)) {
     if (!IsWanted(candidate.class_id, options.class_ids)) continue;
-    Add(candidate, boxes.At(candidate.anchor), &found);
+    Add(candidate, boxes.At(candidate.anchor), transform, &found);
   }
   return found;
 }
 
 std::vector<Found> FindInScales(const HeadOutput& output, const Head& head,
+                                const LetterboxTransform& transform,
                                 const DetectionOptions& options) {
   const float floor = LogitFloor(options.confidence);
   std::vector<Found> found;
@@ -70,7 +74,7 @@ std::vector<Found> FindInScales(const HeadOutput& output, const Head& head,
       const auto look = [&](int32_t class_id, float logit) {
         const float score = Sigmoid(logit);
         if (!(score > options.confidence) || !IsWanted(class_id, options.class_ids)) return;
-        Add({score, first + best.anchor, class_id}, box, &found);
+        Add({score, first + best.anchor, class_id}, box, transform, &found);
       };
       if (head.one_to_one) {
         for (int c = 0; c < head.classes; ++c) look(c, scale.Logit(c, best.anchor));
@@ -84,6 +88,7 @@ std::vector<Found> FindInScales(const HeadOutput& output, const Head& head,
 }
 
 std::vector<Found> FindInFinal(const float* output, int classes, int rows,
+                               const LetterboxTransform& transform,
                                const DetectionOptions& options) {
   std::vector<Found> found;
   for (int row = 0; row < rows; ++row) {
@@ -95,7 +100,7 @@ std::vector<Found> FindInFinal(const float* output, int classes, int rows,
     }
     const Candidate candidate{values[4], row, static_cast<int32_t>(class_id)};
     if (!IsWanted(candidate.class_id, options.class_ids)) continue;
-    Add(candidate, {values[0], values[1], values[2], values[3]}, &found);
+    Add(candidate, {values[0], values[1], values[2], values[3]}, transform, &found);
   }
   return found;
 }
@@ -133,17 +138,10 @@ void Order(std::vector<Found>* found, bool* cut) {
   std::sort(found->begin(), found->end(), ComesFirst);
 }
 
-Detection Located(const Box& box, const Candidate& candidate, const LetterboxTransform& t) {
-  const auto left = static_cast<float>(t.pad_left);
-  const auto top = static_cast<float>(t.pad_top);
-  const auto width = static_cast<float>(t.source_width);
-  const auto height = static_cast<float>(t.source_height);
-  return {ToSource(box.x1, left, t.scale_x, width),
-          ToSource(box.y1, top, t.scale_y, height),
-          ToSource(box.x2, left, t.scale_x, width),
-          ToSource(box.y2, top, t.scale_y, height),
-          candidate.score,
-          static_cast<float>(candidate.class_id)};
+Detection Located(const Box& box, const Candidate& candidate, const LetterboxTransform& transform) {
+  const Box inside = InSource(box, transform);
+  return {inside.x1, inside.y1,       inside.x2,
+          inside.y2, candidate.score, static_cast<float>(candidate.class_id)};
 }
 
 // Boxes kept so far, by class: a candidate is compared with its own class only.
@@ -191,17 +189,18 @@ Detections FindBoxes(const Head& head, const HeadOutput& output,
                      const LetterboxTransform& transform, const DetectionOptions& options) {
   switch (head.layout) {
     case HeadLayout::kScales:
-      return Choose(FindInScales(output, head, options), !head.one_to_one, transform, options);
+      return Choose(FindInScales(output, head, transform, options), !head.one_to_one, transform,
+                    options);
     case HeadLayout::kFinal:
       if (options.raw) return {RawFinal(output.rows, output.count)};
-      return Choose(FindInFinal(output.rows, head.classes, output.count, options), false, transform,
-                    options);
+      return Choose(FindInFinal(output.rows, head.classes, output.count, transform, options), false,
+                    transform, options);
     case HeadLayout::kRows:
       break;
   }
   if (options.raw) return {RawRows(output.rows, head.classes, output.count)};
-  return Choose(FindInRows(output.rows, head.classes, output.count, options), true, transform,
-                options);
+  return Choose(FindInRows(output.rows, head.classes, output.count, transform, options), true,
+                transform, options);
 }
 
 }  // namespace lattice

@@ -48,11 +48,11 @@ struct HeadOutput {
   int count = 0;                                          // of anchors, or of rows
 };
 
-// Boxes whose score passes, with the letterbox undone. NaN scores and boxes that are not finite
-// never pass. One class a box (argmax) and class-wise suppression, except for kFinal and for a
-// one-to-one head: there every class that passes is a box. kScales gives the boxes that kRows would
-// give for what the network's own end makes of these numbers; anchors are counted over the scales
-// in order. Thread-safe.
+// Boxes whose score passes, with the letterbox undone. NaN scores, boxes that are not finite and
+// boxes without an area in the picture never pass (see source_box.h). One class a box (argmax) and
+// class-wise suppression, except for kFinal and for a one-to-one head: there every class that
+// passes is a box. kScales gives the boxes that kRows would give for what the network's own end
+// makes of these numbers; anchors are counted over the scales in order. Thread-safe.
 Detections FindBoxes(const Head& head, const HeadOutput& output,
                      const LetterboxTransform& transform, const DetectionOptions& options);
 

@@ -89,7 +89,7 @@ export const processedImageSchema = z.object({
     .meta({ description: 'What the network was computed in: int8, bf16, f32, fp16' }),
   modelDigest: z.string().optional().meta({
     description: 'The first 16 hex digits of the SHA-256 of the model file that was loaded',
-    example: '3f1c0a5b9d2e7788',
+    example: 'ae47d0b05fccf356',
   }),
   /** Where the copy of the model in 8 bits was loaded: the digest of the file that it was made from. Not in answers. */
   quantizedFrom: z.string().optional(),

@@ -65,7 +65,10 @@ export const modelDescriptionSchema = z.object({
     description:
       'The model that the name stands for: of an alias its own, of a bundled model until a file of that name is there',
   }),
-  release: z.string().nullable().meta({ description: 'Version that the model file states' }),
+  release: z.string().nullable().meta({
+    description:
+      'Of a bundled model; null for a file of the models folder, whose version is that of the program that exported it',
+  }),
   bundled: z
     .boolean()
     .meta({ description: 'True where a bundled model stands in for a file that is absent' }),

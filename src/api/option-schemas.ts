@@ -20,22 +20,32 @@ const fields = (name: 'name' | 'wireName', schema: (row: ParameterRow) => z.ZodT
 
 const fraction = z.number().min(0).max(1);
 
+const CORNER = 'A corner is [x, y] in shares of the width and height of the picture, each 0 to 1.';
+const cornerShare = z.number(CORNER).min(0, CORNER).max(1, CORNER);
+
 const overlap = z.number().min(0).max(TILE_OVERLAP.most).default(TILE_OVERLAP.default);
 // With names, for generators.
-const tiles = z.union([
-  z.enum(['off', 'auto']).meta({ id: 'TileChoice' }),
-  z
-    .strictObject({
-      columns: z.int().min(1).max(MOST_TILES),
-      rows: z.int().min(1).max(MOST_TILES),
-      overlap,
-    })
-    .refine(({ columns, rows }) => columns * rows <= MOST_TILES, {
-      error: `A grid has at most ${MOST_TILES} tiles.`,
-    })
-    .meta({ id: 'TileGrid' }),
-  z.strictObject({ size: z.int().min(32).max(MOST_PIXELS), overlap }).meta({ id: 'TileSize' }),
-]);
+const tiles = z.union(
+  [
+    z.enum(['off', 'auto']).meta({ id: 'TileChoice' }),
+    z
+      .strictObject({
+        columns: z.int().min(1).max(MOST_TILES),
+        rows: z.int().min(1).max(MOST_TILES),
+        overlap,
+      })
+      .refine(({ columns, rows }) => columns * rows <= MOST_TILES, {
+        error: `A grid has at most ${MOST_TILES} tiles.`,
+      })
+      .meta({ id: 'TileGrid' }),
+    z.strictObject({ size: z.int().min(32).max(MOST_PIXELS), overlap }).meta({ id: 'TileSize' }),
+  ],
+  {
+    error:
+      'Tiles are "off", "auto", {"columns": 3, "rows": 2} or {"size": 640}; an "overlap" beside columns and rows or size is ' +
+      `0 to ${TILE_OVERLAP.most}.`,
+  },
+);
 
 // With names, for generators.
 const anchorPlaceSchema = z.enum(ANCHORS).meta({
@@ -56,7 +66,7 @@ const regionSchema = z
       // Counts have it as a key.
       .refine((name) => name !== '__proto__', { error: 'It is another name than this.' }),
     polygon: z
-      .array(z.tuple([fraction, fraction]))
+      .array(z.tuple([cornerShare, cornerShare], CORNER))
       .min(LEAST_POINTS)
       .max(REGION_LIMITS.points)
       .meta({

@@ -24,7 +24,7 @@ export const registerBench: RegisterCommand = (program, terminal) => {
     .addOption(
       new Option(
         '--concurrency-range <start:end:step>',
-        'numbers of numbers of clients; end 0: until the threshold',
+        'numbers of clients; end 0: until the threshold',
       )
         .argParser(range(true))
         .conflicts('requestRateRange'),

@@ -7,6 +7,7 @@ import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription, ModelVersion } from '../api/model.js';
 import { ERRORS, LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
+import { rounded } from '../base/rounded.js';
 import type { Pixels } from '../files/readable-picture.js';
 import { CompletionRate } from './completion-rate.js';
 import type { DetectRequest, Detector } from './detector.js';
@@ -274,7 +275,7 @@ export class Executor implements Detector {
       inFlight: this.#rate.inHand,
       completed: this.#rate.completed,
       failed: this.#failed,
-      imagesPerSecond: this.#rate.perSecond(),
+      imagesPerSecond: rounded(this.#rate.perSecond(), 3),
     };
   }
 

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { ERRORS, LatticeError } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
+import { toMicros } from '../base/rounded.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker } from './worker.js';
 
@@ -118,5 +119,3 @@ export class Task {
     return true;
   }
 }
-
-const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;

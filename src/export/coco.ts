@@ -5,7 +5,8 @@
  * `info.failed_images` counts them.
  */
 import type { Detection } from '../api/image.js';
-import { ClassNumbers, rounded, type ExportSource } from './export-source.js';
+import { rounded } from '../base/rounded.js';
+import { ClassNumbers, type ExportSource } from './export-source.js';
 import { jsonArray } from './json-array.js';
 
 /** Reads the pages twice: the format has one list of all images and one of all boxes. */

@@ -1,8 +1,8 @@
 /** One line per box, in the columns that `supervision` writes. Images without boxes and failed images have no line. */
+import { rounded } from '../base/rounded.js';
 import {
   ClassNumbers,
   isProcessed,
-  rounded,
   type ExportSource,
   type ProcessedEntry,
 } from './export-source.js';
@@ -43,8 +43,12 @@ function namesText(names: readonly string[]): string {
   return names.some((name) => name.includes(';')) ? JSON.stringify(names) : names.join(';');
 }
 
-/** Text as RFC 4180 has it. Spreadsheets run a cell that begins like a formula: an apostrophe makes it text. */
+/** A cell of a table that people open: spreadsheets run one that begins like a formula, and an apostrophe makes it text. */
 export function cell(text: string): string {
-  const guarded = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  return exactCell(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+}
+
+/** A cell of a table that programs read, as RFC 4180 has it: they find files by it. */
+export function exactCell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import type { Detection } from '../api/image.js';
-import { cell } from './csv.js';
+import { exactCell } from './csv.js';
 import { isProcessed, type ExportSource } from './export-source.js';
 import { safeName, UniqueStems } from './yolo.js';
 import { zipped, type ZipFile } from './zipped.js';
@@ -42,7 +42,7 @@ async function* files(source: DrawnSource): AsyncGenerator<ZipFile, void> {
         continue;
       }
       const name = `${stems.of(safeName(posix.parse(path).name))}.jpg`;
-      table.push(`${cell(name)},${cell(path)},${boxes.length}\r\n`);
+      table.push(`${exactCell(name)},${exactCell(path)},${boxes.length}\r\n`);
       yield { name: `pictures/${name}`, content: drawn.jpeg };
     }
   }

@@ -43,11 +43,6 @@ export function relativeName(path: string): string {
   return path.replace(/^(?:\.?\/)+/, '');
 }
 
-/** The number with at most so many decimals. */
-export function rounded(value: number, decimals: number): number {
-  return Number(value.toFixed(decimals));
-}
-
 /** Numbers of classes, from 0, in the order of the model: the same in every export of the same model. */
 export class ClassNumbers {
   readonly #numbers: Map<string, number>;

@@ -1,63 +1,85 @@
 /** What a labelling configuration of Label Studio says of boxes on pictures. */
+import sax from 'sax';
 import { classKey } from '../api/class-key.js';
-import type { Detection } from '../api/image.js';
+import type { LabelNames } from './labelstudio.js';
 
-export interface LabelStudioConfig {
-  /** Names of the tag of boxes and of the picture that it is on. */
-  from: string;
-  to: string;
+/** Boxes on one picture of a task. */
+export interface LabelStudioConfig extends LabelNames {
   /** The field of a task's data that has the picture. */
   field: string;
-  /** The label of the configuration for a class of a model; undefined: it has none. */
-  labelOf: (detection: Pick<Detection, 'class'>) => string | undefined;
 }
 
-const TAG = /<(RectangleLabels|Image)\b([^>]*?)(?:\/>|>([^]*?)<\/\1>)/g;
-const LABEL = /<Label\b([^>]*?)\/?>/g;
-const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-const ENTITIES: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+/** Attributes of one tag; what lies under a name that is missing is undefined. */
+type Attributes = Partial<Record<string, string>>;
+
+interface Control {
+  attributes: Attributes;
+  labels: Attributes[];
+}
+
+/** Names of a control's tag and of one of its labels, by the key of a class. */
+type Places = Map<string, { from: string; label: string }>;
 
 /**
- * Null where the configuration has no `RectangleLabels` on an `Image`. A label stands for the class of its name, and for
- * those of its `predicted_values`, which are separated by commas.
+ * One entry for each `Image` that has `RectangleLabels`, in the order of these; none: the configuration has no boxes. A
+ * label stands for the class of its name, and for those of its `predicted_values`, which are separated by commas. Of
+ * several controls on a picture the first that has a label for a class gets its boxes. Throws a SyntaxError where the
+ * text is no well-formed XML. The cost grows with the length of the text and with nothing else.
  */
-export function readLabelStudioConfig(xml: string): LabelStudioConfig | null {
-  const tags = [...xml.replace(/<!--[^]*?-->/g, '').matchAll(TAG)].map(
-    ([, tag, attributes = '', content = '']) => ({ tag, content, ...attributesOf(attributes) }),
-  );
-  const boxes = tags.find(({ tag }) => tag === 'RectangleLabels');
-  const picture = tags.find(
-    ({ tag, values }) => tag === 'Image' && values.name === boxes?.values.toName,
-  );
-  const { name: from } = boxes?.values ?? {};
-  const { name: to, value } = picture?.values ?? {};
-  if (boxes === undefined || from === undefined || to === undefined) return null;
-  if (!value?.startsWith('$')) return null;
-  const labels = labelsOf(boxes.content);
-  return { from, to, field: value.slice(1), labelOf: (box) => labels.get(classKey(box.class)) };
+export function readLabelStudioConfig(xml: string): LabelStudioConfig[] {
+  const { controls, images } = tagsOf(xml);
+  const fieldOf = (picture: string) => /^\$(.*)$/s.exec(images.get(picture)?.value ?? '')?.[1];
+  const byPicture = new Map<string, Places>();
+  for (const { attributes, labels } of controls) {
+    const { name: from, toName: to } = attributes;
+    if (from === undefined || to === undefined || fieldOf(to) === undefined) continue;
+    const places = byPicture.get(to) ?? new Map();
+    byPicture.set(to, places);
+    addPlaces(places, from, labels);
+  }
+  return [...byPicture].map(([to, places]) => ({
+    to,
+    field: fieldOf(to) ?? '',
+    labelOf: (box) => places.get(classKey(box.class)),
+  }));
 }
 
-function labelsOf(content: string): Map<string, string> {
-  const labels = new Map<string, string>();
-  for (const [, attributes = ''] of content.matchAll(LABEL)) {
-    const { value, predicted_values: predicted = '' } = attributesOf(attributes).values;
+/** Within one control the last label that names a class has it. */
+function addPlaces(places: Places, from: string, labels: readonly Attributes[]): void {
+  const own: Places = new Map();
+  for (const { value, predicted_values: predicted = '' } of labels) {
     if (value === undefined) continue;
     for (const name of [...predicted.split(','), value]) {
-      if (name.trim() !== '') labels.set(classKey(name), value);
+      if (name.trim() !== '') own.set(classKey(name), { from, label: value });
     }
   }
-  return labels;
+  for (const [key, place] of own) if (!places.has(key)) places.set(key, place);
 }
 
-function attributesOf(text: string): { values: Partial<Record<string, string>> } {
-  const pairs = [...text.matchAll(ATTRIBUTE)].map(([, name = '', double, single]) => [
-    name,
-    (double ?? single ?? '').replace(
-      /&(\w+);/g,
-      (whole, entity: string) => ENTITIES[entity] ?? whole,
-    ),
-  ]);
-  return { values: Object.fromEntries(pairs) as Partial<Record<string, string>> };
+/** The controls, each with the labels in it, and the first `Image` of each name. */
+function tagsOf(xml: string): { controls: Control[]; images: Map<string, Attributes> } {
+  const controls: Control[] = [];
+  const images = new Map<string, Attributes>();
+  let open: Control | null = null;
+  // Strict: only the five entities of XML and numeric ones are read. What a document type declares is not.
+  const parser = sax.parser(true, { strictEntities: true } as sax.SAXOptions);
+  parser.onopentag = ({ name, attributes: found }) => {
+    const attributes = found as Attributes;
+    if (name === 'RectangleLabels') controls.push((open = { attributes, labels: [] }));
+    if (name === 'Label') open?.labels.push(attributes);
+    const { name: ownName } = attributes;
+    if (name !== 'Image' || ownName === undefined || images.has(ownName)) return;
+    images.set(ownName, attributes);
+  };
+  parser.onclosetag = (name) => {
+    if (name === 'RectangleLabels') open = null;
+  };
+  parser.onerror = ({ message }) => {
+    const [what = ''] = message.split('\n');
+    throw new SyntaxError(`${what} (line ${parser.line + 1})`);
+  };
+  parser.write(xml).close();
+  return { controls, images };
 }
 
 const LOCAL_FILE = /^(?:https?:\/\/[^/]+)?(?:\/[^?]*)?\/data\/local-files\/?\?(.*)$/;

@@ -4,7 +4,8 @@
  * what needs a look. Failed images are left out.
  */
 import type { Detection, ImageResult, ImageSize } from '../api/image.js';
-import { rounded, type ExportSource } from './export-source.js';
+import { rounded } from '../base/rounded.js';
+import type { ExportSource } from './export-source.js';
 import { jsonArray } from './json-array.js';
 
 export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<string, void> {
@@ -19,17 +20,16 @@ export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<st
 }
 
 /** Names of a labelling configuration: of its tags and of its labels. */
-interface LabelNames {
-  from: string;
+export interface LabelNames {
+  /** The tag of the picture. */
   to: string;
-  /** Undefined: boxes of this class are left out. */
-  labelOf: (detection: Detection) => string | undefined;
+  /** The tag of a class's boxes and its label there; undefined: boxes of this class are left out. */
+  labelOf: (detection: Pick<Detection, 'class'>) => { from: string; label: string } | undefined;
 }
 
 const OWN_NAMES: LabelNames = {
-  from: 'label',
   to: 'image',
-  labelOf: (detection) => detection.class,
+  labelOf: (detection) => ({ from: 'label', label: detection.class }),
 };
 
 export function predictionOf(
@@ -45,11 +45,14 @@ function prediction(
   version: string,
   names: LabelNames,
 ) {
-  const shown = detections.filter((detection) => names.labelOf(detection) !== undefined);
+  const shown = detections.flatMap((detection) => {
+    const place = names.labelOf(detection);
+    return place === undefined ? [] : [{ ...detection, place }];
+  });
   return {
     model_version: version,
     ...(shown.length === 0 ? {} : { score: lowestScore(shown) }),
-    result: shown.map((detection, index) => region(detection, index, size, names)),
+    result: shown.map((labelled, index) => region(labelled, index, size, names.to)),
   };
 }
 
@@ -57,23 +60,23 @@ const versionText = (model: string, digest: string | undefined) =>
   digest === undefined ? model : `${model} ${digest}`;
 
 function region(
-  detection: Detection,
+  labelled: Detection & { place: { from: string; label: string } },
   index: number,
   size: ImageSize,
-  { from, to, labelOf }: LabelNames,
+  to: string,
 ) {
-  const { box, confidence } = detection;
-  const notes = notesOf(detection);
+  const { box, confidence, place } = labelled;
+  const notes = notesOf(labelled);
   return {
     id: `box${index + 1}`,
     type: 'rectanglelabels',
-    from_name: from,
+    from_name: place.from,
     to_name: to,
     original_width: size.width,
     original_height: size.height,
     image_rotation: 0,
     score: rounded(confidence, 6),
-    value: { ...percentOf(box, size), rotation: 0, rectanglelabels: [labelOf(detection)] },
+    value: { ...percentOf(box, size), rotation: 0, rectanglelabels: [place.label] },
     // Shown with the box.
     ...(notes.length === 0 ? {} : { meta: { text: notes } }),
   };

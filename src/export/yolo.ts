@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import type { Detection, ImageSize } from '../api/image.js';
-import { cell } from './csv.js';
+import { exactCell } from './csv.js';
 import { ClassNumbers, isProcessed, type ExportSource } from './export-source.js';
 import { zipped, type ZipFile } from './zipped.js';
 
@@ -29,8 +29,8 @@ async function* files({ classes, pages, model }: ExportSource): AsyncGenerator<Z
       const content = labelLines(entry.detections, entry.image, numbers);
       count += 1;
       const { model_digest: digest = '', precision = '' } = entry;
-      const name = cell(stem + safeName(ext));
-      table.push(`${name},${cell(entry.image_path)},${digest},${precision}\r\n`);
+      const name = exactCell(stem + safeName(ext));
+      table.push(`${name},${exactCell(entry.image_path)},${digest},${precision}\r\n`);
       yield { name: `labels/${stem}.txt`, content };
     }
   }

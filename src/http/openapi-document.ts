@@ -75,10 +75,9 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
       tags: [
         { name: 'Inference', description: 'One image, synchronous' },
         { name: 'Jobs', description: 'Many images, durable' },
-        { name: 'Watches', description: 'Folders whose new files are submitted as they come' },
+        { name: 'Watches', description: 'Folders whose new images are submitted as they come' },
         { name: 'Uploads', description: 'Photos that do not lie in the image folders, for jobs' },
         { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
-        { name: 'Watches', description: 'Folders whose new images are submitted' },
         { name: 'Views', description: 'Regions by name, for cameras that look at the same place' },
         { name: 'Images', description: 'What lies in the image folders' },
         { name: 'Stream', description: 'Events over WebSocket' },

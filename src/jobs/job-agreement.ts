@@ -1,5 +1,6 @@
 /** How well two jobs over the same images agree: the boxes of the second against those of the first, which are its measure. */
 import { CONFIDENCE_CHANGE } from '../api/box-changes.js';
+import { toMicros } from '../base/rounded.js';
 import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
 import type { Job } from './job.js';
 import { comparePairs, type CompareHow, type ImagePair, type JobChanges } from './job-changes.js';
@@ -33,7 +34,7 @@ export async function agreeJobs(
     timed += 1;
   });
   const { share, all, byClass, bySize, least } = sums.result();
-  const mean = (ms: number) => (timed === 0 ? null : ms / timed);
+  const mean = (ms: number) => (timed === 0 ? null : toMicros(ms / timed));
   const inferenceMs = [mean(spent[0]), mean(spent[1])] as const;
   return { images, share, all, byClass, bySize, least, inferenceMs };
 }

@@ -2,6 +2,7 @@
 import { compareBoxes, isOneClass, type ComparedBox } from '../api/box-changes.js';
 import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/image.js';
+import { rounded } from '../base/rounded.js';
 import { BOX_SIZES, sideOf } from './box-sizes.js';
 
 export interface PictureBoxes {
@@ -52,6 +53,8 @@ export interface ModelAgreement<P = string> {
 }
 
 const MOST_SHOWN = 10;
+/** As confidences have. */
+const SHARE_DECIMALS = 6;
 
 type Compared = ComparedBox<Detection>;
 
@@ -149,7 +152,7 @@ class RowSums {
 
   get share(): number {
     const boxes = this.#first + this.second;
-    return boxes === 0 ? 1 : (2 * (this.#matched - this.flipped)) / boxes;
+    return boxes === 0 ? 1 : rounded((2 * (this.#matched - this.flipped)) / boxes, SHARE_DECIMALS);
   }
 
   result(): AgreementRow {
@@ -162,7 +165,7 @@ class RowSums {
       flipped: this.flipped,
       gained: this.gained,
       lost: this.lost,
-      scoreShift: matched === 0 ? null : this.#shift / matched,
+      scoreShift: matched === 0 ? null : rounded(this.#shift / matched, SHARE_DECIMALS),
     };
   }
 }

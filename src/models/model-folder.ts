@@ -42,6 +42,14 @@ export interface ModelFile {
   knownPicturePath: string | null;
 }
 
+/** Programs that export models write their own version where a bundled model has its release. */
+export function releaseOf(
+  { bundled }: Pick<ModelFile, 'bundled'>,
+  { version }: Readonly<Record<string, string>>,
+): string | null {
+  return bundled ? (version ?? null) : null;
+}
+
 export type ModelSettings = Pick<Config, 'modelsDir' | 'modelFamily'>;
 
 /** `model_name` of requests that name none: the smallest variant of the configured family. */

@@ -5,7 +5,7 @@ import type { ModelDescription, ModelVersion } from '../api/model.js';
 import type { NativeModelDescription } from '../native/contract.js';
 import { describeModel } from '../native/core.js';
 import type { LoadedModel } from './loaded-model.js';
-import type { ModelFile, ModelFolder } from './model-folder.js';
+import { releaseOf, type ModelFile, type ModelFolder } from './model-folder.js';
 import { ModelLoading, type ModelLoadingParts } from './model-loading.js';
 import { byUse, bytesOf, unloadedFor } from './model-memory.js';
 import { fingerprintOf, RestingFiles } from './model-stamp.js';
@@ -354,7 +354,7 @@ export class ModelRegistry {
     return {
       name: file.name,
       aliasOf: file.aliasOf,
-      release: metadata.version ?? null,
+      release: releaseOf(file, metadata),
       bundled: file.bundled,
       isDefault: file.name === this.defaultName,
       state: fault === null ? unrefused : 'refused',

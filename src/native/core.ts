@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { freshAge, type FileRead } from '../api/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
 import { STAGES, type ImageTiles, type Timings } from '../api/image.js';
+import { toMicros } from '../base/rounded.js';
 import { loadAddon } from './addon-loader.js';
 import {
   DIGEST_FIELDS,
@@ -302,9 +303,6 @@ function closed(): LatticeError {
 
 /** The addon has the model loaded before it sees an image. */
 const NATIVE_STAGES = STAGES.filter((stage) => stage !== 'model_load');
-
-/** To the microsecond: clocks are no finer. */
-const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
 
 function toResult(
   field: (name: keyof typeof ResultField) => number,

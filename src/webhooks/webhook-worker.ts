@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { BackOff } from '../base/back-off.js';
+import { toMicros } from '../base/rounded.js';
 import type { Config } from '../settings/config.js';
 import type { WebhookQueue } from '../jobs/store/job-store.js';
 import type { Verdict, WebhookAttempt, WebhookDelivery } from '../jobs/webhook-delivery.js';
@@ -185,7 +186,7 @@ export class WebhookWorker {
       },
     );
     if (outcome === null) return null;
-    const sent = { at, durationMs: performance.now() - begun };
+    const sent = { at, durationMs: toMicros(performance.now() - begun) };
     const now = Date.now() / 1000;
     return { verdict: judge(outcome, delivery.attempt, this.schedule, now, Math.random()), sent };
   }

@@ -153,6 +153,7 @@ test('status and result for people', async () => {
   expect(status.code).toBe(3);
   expect(status.out).toMatch(/^status +completed$/m);
   expect(status.out).toMatch(/^images +1 done, 1 failed$/m);
+  expect(status.out).toMatch(/^boxes +\d+ \(\d+ \w+.*\)$/m);
   expect(status.out).toMatch(/^request +[\w-]{36}$/m);
   expect(status.out).toMatch(/^ {2}absent\.png: .*\(image_not_found\)$/m);
   const { out, code } = await job('result', id);
@@ -201,9 +202,11 @@ test('list is of the newest, filtered', async () => {
   const batch = await submitted('shapes.png', '--type', 'batch_detect');
   const { out } = await job('list', '--limit', '2', '--type', 'batch_detect');
   const [header, ...rows] = out.trimEnd().split('\n');
-  expect(header).toMatch(/^JOB +TITLE +STATUS +TYPE +PRIORITY +IMAGES +FAILED +SUBMITTED +ERROR$/);
+  expect(header).toMatch(
+    /^JOB +TITLE +STATUS +TYPE +PRIORITY +IMAGES +FAILED +BOXES +SUBMITTED +ERROR$/,
+  );
   expect(rows[0]).toMatch(
-    new RegExp(`^${batch} +shapes\\.png +\\w+ +batch_detect +0 +[01]/1 +2\\S+Z`),
+    new RegExp(`^${batch} +shapes\\.png +\\w+ +batch_detect +0 +[01]/1 +\\d+ +2\\S+Z`),
   );
   expect(rows.every((row) => row.includes(' batch_detect '))).toBe(true);
   const ended = (await job('list', '--status', 'failed,completed', '--json')).out;

@@ -63,6 +63,9 @@ test('another model is told by class, and the pictures that agree least are name
     /^On \d+ pictures \d+\.\d % of the boxes above 30 % and of their partners agree\.$/m,
   );
   expect(out).toMatch(/^BOXES +FIRST +SECOND +MATCHED +FLIPPED +LOST +GAINED +SCORE$/m);
+  const [, first, second] = /^all +(\d+) +(\d+) /m.exec(out)!;
+  expect(out).toMatch(new RegExp(`^first: .* ms +${first}$`, 'm'));
+  expect(out).toMatch(new RegExp(`^second: .* ms +${second}$`, 'm'));
   expect(out).toContain('Pictures that agree least:');
 });
 

@@ -11,6 +11,9 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+/** One or two words that are written twice. */
+const TWICE = /\b([a-z]+(?: [a-z]+)?)\s\1(?![\w-])/i;
+
 test('help names every command; each command has help with examples', async () => {
   const help = await run('--help');
   expect(help.code).toBe(0);
@@ -23,6 +26,7 @@ test('help names every command; each command has help with examples', async () =
 /** Of the command and of those beneath it. */
 async function expectHelp(words: readonly string[]): Promise<void> {
   const { code, err, out } = await run(...words, '--help');
+  expect(out).not.toMatch(TWICE);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(new RegExp(`^ {2}\\$ (\\w+=\\S+ )?lattice ${words.join(' ')}\\b`, 'm'));
   for (const part of commandsOf(out)) await expectHelp([...words, part]);

@@ -1,6 +1,6 @@
 /** Rules of the formats for any boxes, and how files of any length are written. */
 import fc from 'fast-check';
-import { unzipSync } from 'fflate';
+import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { writeDrawn } from '../../src/export/drawn.js';
 import {
@@ -95,6 +95,18 @@ test.each([
   ['plain - text', 'plain - text'],
 ])('the cell of %j is %s', (text, expected) => {
   expect(cell(text)).toBe(expected);
+});
+
+test('tables that go with files name them as they are', async () => {
+  const named = ['-minus.jpg', '=1+1.jpg', '@a, "b".jpg', '+x.jpg'];
+  const entries = named.map((image_path) => ({ ...ENTRIES[0]!, image_path }));
+  const archive = unzipSync(await exported('yolo', sourceOf(entries)));
+  expect(strFromU8(archive['images.csv']!).split('\r\n').slice(1, 5)).toEqual([
+    expect.stringMatching(/^-minus\.jpg,-minus\.jpg,/),
+    expect.stringMatching(/^=1\+1\.jpg,=1\+1\.jpg,/),
+    expect.stringMatching(/^"@a, _b_\.jpg","@a, ""b""\.jpg",/),
+    expect.stringMatching(/^\+x\.jpg,\+x\.jpg,/),
+  ]);
 });
 
 test.each(EXPORT_FORMATS.filter((format) => format !== 'coco-results'))(

@@ -86,7 +86,8 @@ test('the archive holds a YOLO dataset with a name of its own for each image', a
       'a, _b_.jpg': '/2026/a, "b".jpg',
       'empty.jpg': '2026/empty.jpg',
       'a, _b_-2.jpg': 'north/a, "b".jpg',
-      "'=straße 7.png": "'=straße 7.png",
+      // A program copies files by these names.
+      '=straße 7.png': '=straße 7.png',
     },
     classes: [...CLASSES, 'tram'],
   });

@@ -94,10 +94,17 @@ test('every route is in the document, and nothing else', () => {
   );
 });
 
+test('no text says a word twice', () => {
+  const texts = JSON.stringify(document).match(/"(?:description|summary)":"(?:[^"\\]|\\.)*"/g);
+  expect(texts!.length).toBeGreaterThan(300);
+  for (const text of texts!) expect(text).not.toMatch(/\b([a-z]+(?: [a-z]+)?) \1(?![\w-])/i);
+});
+
 test('operations are named once, described, tagged, and name their path parameters', () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   const tags = document.tags.map((tag) => tag.name);
+  expect(new Set(tags).size).toBe(tags.length);
   for (const { path, operation } of operations) {
     expect(operation.summary, path).toBeTruthy();
     expect(tags).toEqual(expect.arrayContaining(operation.tags));

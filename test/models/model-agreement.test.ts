@@ -22,7 +22,7 @@ test('boxes in both, of another class, lost and gained are counted by class and 
   const found = agreementOf([{ picture: 'a.jpg', first, second }], FLOOR);
   expect(found).toMatchObject({
     pictures: 1,
-    share: 2 / 7,
+    share: 0.285714,
     all: { of: null, first: 4, second: 3, matched: 2, flipped: 1, lost: 2, gained: 1 },
     byClass: [
       // The second model calls one of them a truck.

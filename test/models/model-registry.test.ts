@@ -50,7 +50,7 @@ async function registry(
         sha256: String(loads.length).padStart(64, '0').split('').reverse().join(''),
         memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
         precision: eightBitPath === undefined ? 'f32' : 'int8',
-        metadata: { license: 'CC0' },
+        metadata: { license: 'CC0', version: '8.3.40' },
       });
     },
     unloadModel: (id: number) => {
@@ -228,7 +228,11 @@ describe('model registry', () => {
     failWith(null);
     expect(await models.describe('bad.pt')).toMatchObject({ state: 'available', reason: null });
     await models.load('bad.pt');
-    expect(await models.describe('bad.pt')).toMatchObject({ state: 'ready', licence: 'CC0' });
+    expect(await models.describe('bad.pt')).toMatchObject({
+      ...{ state: 'ready', licence: 'CC0' },
+      // That of the program that exported the file.
+      release: null,
+    });
   });
 
   it('tries a refused file again once the file of its weights is there', async () => {

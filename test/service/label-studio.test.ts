@@ -114,8 +114,35 @@ test('a wrong key and a project without boxes are refused', async () => {
     body: { code: 'unauthorized' },
   });
   const boats = CONFIG.replace('"Car"', '"Boat"').replace('truck,bus', 'ship');
-  for (const label_config of ['<View/>', boats]) {
+  const long = `<View>${' '.repeat(256 * 1_024)}</View>`;
+  const faults: [string, string][] = [
+    ['<View/>', 'has no RectangleLabels'],
+    [boats, 'No label of the configuration is a class of yolov8n.pt (car, '],
+    [CONFIG.replace('</View>', ''), 'no well-formed XML: Unclosed root tag (line 2).'],
+    [long, 'at most 262144 characters'],
+  ];
+  for (const [label_config, reason] of faults) {
     const { status, body } = await predict([task('shapes.png')], { label_config });
     expect({ status, code: body.code }).toEqual({ status: 422, code: 'validation_failed' });
+    expect(body.detail).toContain(reason);
+    expect(body.errors).toMatchObject([{ pointer: '#/label_config' }]);
+    const setup = await send('setup', { schema: label_config });
+    expect(setup.body.errors).toMatchObject([{ pointer: '#/schema' }]);
+  }
+});
+
+test('boxes of a project with two controls lie under the control that has their label', async () => {
+  const label_config = `<View><Image name="image" value="$image"/>
+    <RectangleLabels name="plates" toName="image"><Label value="Plate"/></RectangleLabels>
+    <RectangleLabels name="vehicles" toName="image"><Label value="Car"/></RectangleLabels></View>`;
+  const { status, body } = await predict([task('shapes.png')], { label_config });
+  expect(status).toBe(200);
+  const [shapes] = body.results as Prediction[];
+  expect(shapes!.result.length).toBeGreaterThan(0);
+  for (const region of shapes!.result) {
+    expect(region).toMatchObject({
+      from_name: 'vehicles',
+      value: { rectanglelabels: ['Car'] },
+    });
   }
 });

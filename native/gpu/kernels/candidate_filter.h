@@ -7,6 +7,7 @@
 #define LATTICE_GPU_KERNELS_CANDIDATE_FILTER_H_
 
 #include "native/base/host_device.h"
+#include "native/boxes/source_box.h"
 #include "native/gpu/kernels/candidate_key.h"
 #include "native/gpu/kernels/device_detections.h"
 #include "native/gpu/kernels/device_head.h"
@@ -88,7 +89,7 @@ LATTICE_HOST_DEVICE void FilterCandidates(const Block& block, const DeviceHead& 
     const HeadCell at = head.CellOf(anchor);
     if (head.one_to_one == 0) best_class = at.scale.LowestEqualClass(best_class, at.cell);
     if (!IsWanted(request, best_class)) return;
-    if (!IsSound(at.scale.BoxAt(head.bins, at.stride, at.cell))) return;
+    if (!IsInSource(at.scale.BoxAt(head.bins, at.stride, at.cell), request.transform)) return;
     const int place = block.Increment(count);
     // Only a count that was not zero at the start could exceed it.
     if (place < head.anchors()) keys[place] = MakeKey(score, anchor, best_class);

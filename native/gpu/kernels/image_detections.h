@@ -4,6 +4,7 @@
 #define LATTICE_GPU_KERNELS_IMAGE_DETECTIONS_H_
 
 #include "native/base/host_device.h"
+#include "native/boxes/source_box.h"
 #include "native/gpu/kernels/best_pairs.h"
 #include "native/gpu/kernels/suppression.h"
 
@@ -18,14 +19,11 @@ struct CandidateList {
 
 LATTICE_HOST_DEVICE inline void WriteRow(const DeviceHead& head, const LetterboxTransform& t,
                                          const Box& box, CandidateKey key, float* row) {
-  const auto left = static_cast<float>(t.pad_left);
-  const auto top = static_cast<float>(t.pad_top);
-  const auto width = static_cast<float>(t.source_width);
-  const auto height = static_cast<float>(t.source_height);
-  row[0] = ToSource(box.x1, left, t.scale_x, width);
-  row[1] = ToSource(box.y1, top, t.scale_y, height);
-  row[2] = ToSource(box.x2, left, t.scale_x, width);
-  row[3] = ToSource(box.y2, top, t.scale_y, height);
+  const Box inside = InSource(box, t);
+  row[0] = inside.x1;
+  row[1] = inside.y1;
+  row[2] = inside.x2;
+  row[3] = inside.y2;
   row[4] = head.Score(ClassOf(key), AnchorOf(key));
   row[5] = static_cast<float>(ClassOf(key));
 }

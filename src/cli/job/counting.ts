@@ -36,7 +36,11 @@ function countLines({ by, total, groups, pending_images: pending }: JobCounts): 
     ...[group.images, group.failed_images, group.empty_images, group.detections].map(String),
     ...classes.map((each) => String(group.class_counts[each] ?? 0)),
   ];
-  const sources = Object.entries(total.time_sources).map(([name, count]) => `${name} ${count}`);
+  const { none = 0, ...known } = total.time_sources;
+  const sources = [
+    ...Object.entries(known).map(([name, count]) => `${name} ${count}`),
+    ...(none === 0 ? [] : [`not known ${none}`]),
+  ];
   return [
     ...renderTable([
       [...header.map((name) => name.toUpperCase()), ...classes],

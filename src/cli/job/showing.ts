@@ -71,7 +71,8 @@ function statusRows(job: JobStatus): string[][] {
     ['job', job.job_id],
     ['title', job.title],
     ['status', job.status],
-    ['images', imagesText(job)],
+    ['images', imageCounts(job)],
+    ['boxes', boxesText(job)],
     ...(job.reused_images === 0
       ? []
       : [['reused', `${job.reused_images} took over a stored result`]]),
@@ -137,6 +138,7 @@ const HEADER = [
   'PRIORITY',
   'IMAGES',
   'FAILED',
+  'BOXES',
   'SUBMITTED',
   'ERROR',
 ];
@@ -170,6 +172,7 @@ function cells(job: JobStatus): string[] {
     String(job.priority),
     `${job.finished_images}/${job.image_count}`,
     job.failed_images === 0 ? '' : String(job.failed_images),
+    String(job.total_count),
     timeText(job.submitted_at),
     job.error?.code ?? '',
   ];
@@ -239,15 +242,28 @@ export function summaryOf(job: JobStatus): string {
   return `${job.job_id} ${job.status}, ${imagesText(job)}${took(job)}${error}`;
 }
 
-/** `3/3 images`, or `1 done, 2 failed` and how many are left. */
-export function imagesText({
+function boxesText({ total_count: total, class_counts: counts }: JobStatus): string {
+  const classes = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  return classes.length === 0 ? String(total) : `${total} (${classes.join(', ')})`;
+}
+
+type ImageCounts = Pick<JobProgress, 'finished_images' | 'failed_images' | 'image_count'> &
+  Partial<Pick<JobStatus, 'not_run_images'>>;
+
+/** As `imageCounts`, in a sentence. */
+export function imagesText(job: ImageCounts): string {
+  const isWhole = job.failed_images === 0 && (job.not_run_images ?? 0) === 0;
+  return isWhole ? `${imageCounts(job)} images` : imageCounts(job);
+}
+
+/** `3/3`, or `1 done, 2 failed` and how many are left. */
+function imageCounts({
   finished_images: finished,
   failed_images: failed,
   image_count: images,
   not_run_images: notRun = 0,
-}: Pick<JobProgress, 'finished_images' | 'failed_images' | 'image_count'> &
-  Partial<Pick<JobStatus, 'not_run_images'>>): string {
-  if (failed === 0 && notRun === 0) return `${finished}/${images} images`;
+}: ImageCounts): string {
+  if (failed === 0 && notRun === 0) return `${finished}/${images}`;
   const text = notRun > 0 ? `${notRun} not run` : `${images - finished} left`;
   const left = finished === images ? '' : `, ${text}`;
   return `${finished - failed} done, ${failed} failed${left}`;

@@ -72,11 +72,12 @@ function report(
   return [
     ...renderTable([
       isLabelled ? [...title, 'MAP50-95'] : title,
-      ...runs.map(({ precision, inferenceMs, boxes, meanPrecision }, at) => [
+      ...runs.map(({ precision, inferenceMs, meanPrecision }, at) => [
         `${at === 0 ? 'first' : 'second'}: ${models[at] ?? ''}`,
         precision,
         `${inferenceMs.toFixed(1)} ms`,
-        String(boxes.flat().length),
+        // Those that the rows below are about.
+        String(at === 0 ? agreement.all.first : agreement.all.second),
         ...(isLabelled ? [meanPrecision?.toFixed(3) ?? '-'] : []),
       ]),
     ]),

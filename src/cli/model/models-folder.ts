@@ -6,6 +6,7 @@ import { faultOf, isPathError, pathFault } from '../../base/path-fault.js';
 import {
   defaultModelName,
   ModelFolder,
+  releaseOf,
   withSuffix,
   type ModelFile,
 } from '../../models/model-folder.js';
@@ -136,7 +137,7 @@ async function describe(file: ModelFile, folder: ModelFolder) {
     path: file.path,
     bundled: file.bundled,
     alias_of: file.aliasOf,
-    release: metadata.version ?? null,
+    release: releaseOf(file, metadata),
     is_default: file.name === folder.defaultName,
     bytes: (await stat(file.path)).size,
     classes: names,

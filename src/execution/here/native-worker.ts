@@ -6,6 +6,7 @@ import type { ModelDescription, ModelVersion } from '../../api/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
 import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
+import { toMicros } from '../../base/rounded.js';
 import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
 import type { LargerBatches } from '../../models/larger-batches.js';
@@ -38,9 +39,6 @@ const LOAD_SHARE = 0.9;
 const LOADING_RETRY_S = 2;
 /** An engine may have to be built, and a volume may hang: the reload goes on after it. Below the deadline of such a call. */
 const RELOAD_MS = 50_000;
-
-/** To the microsecond: clocks are no finer. */
-const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
 
 export interface NativeWorkerParts {
   workerId: string;

@@ -5,6 +5,9 @@ import { LatticeError, type ErrorItem } from '../../api/errors.js';
 /** Bounds the answer: a small body can break many rules. */
 const MAX_ITEMS = 50;
 
+const WRONG_VALUE = 'It is no value of this field.';
+const WRONG_KEY = 'A key of it is no key of this field.';
+
 const UNITS: Record<string, [one: string, more: string]> = {
   string: ['character', 'characters'],
   array: ['entry', 'entries'],
@@ -15,6 +18,8 @@ const TYPES: Record<string, string> = {
   string: 'a text',
   boolean: 'true or false',
   array: 'a list',
+  tuple: 'a list',
+  null: 'null',
   object: 'an object',
   record: 'an object',
 };
@@ -27,7 +32,8 @@ export function validate<T extends z.ZodType>(
 ): z.output<T> {
   const parsed = schema.safeParse(value, { error: ruleText });
   if (parsed.success) return parsed.data;
-  throw validationFailed(parsed.error.issues.flatMap((issue) => describe(issue, value, prefix)));
+  const issues = withoutFollowing(parsed.error.issues);
+  throw validationFailed(issues.flatMap((issue) => describe(issue, value, prefix)));
 }
 
 /** The error for broken rules found outside a schema. */
@@ -45,6 +51,13 @@ export function pointer(prefix: string, path: readonly PropertyKey[]): string {
   return [prefix, ...tokens].join('/');
 }
 
+/** Of a value of the wrong type the type alone: its length or size says nothing. */
+function withoutFollowing(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const place = ({ path }: z.core.$ZodIssue) => pointer('', path);
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(place));
+  return issues.filter((issue) => issue.code === 'invalid_type' || !mistyped.has(place(issue)));
+}
+
 function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null): ErrorItem[] {
   const at = (path: readonly PropertyKey[]) =>
     prefix === null ? {} : { pointer: pointer(prefix, path) };
@@ -54,6 +67,12 @@ function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null
       ...at([...issue.path, shorten(key)]),
     }));
   }
+  const meant = issue.code === 'invalid_union' ? meantForm(issue) : undefined;
+  if (meant !== undefined) {
+    return meant.flatMap((inner) =>
+      describe({ ...inner, path: [...issue.path, ...inner.path] }, value, prefix),
+    );
+  }
   const { path, found } = asWritten(issue.path, value);
   const name = path.map(String).join('.');
   // JSON has no undefined: the field is missing.
@@ -61,6 +80,12 @@ function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null
     return [{ detail: `Field '${name}' is missing.`, ...at(path) }];
   }
   return [{ detail: name === '' ? issue.message : `${name}: ${issue.message}`, ...at(path) }];
+}
+
+/** What is wrong with the one form of several whose shape the value has; undefined where it has none's or several's. */
+function meantForm({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
+  const shaped = errors.filter((issues) => issues.every(({ path }) => path.length > 0));
+  return shaped.length === 1 ? shaped[0] : undefined;
 }
 
 /** The part of `path` that the caller wrote, and its value: a list in a query is one text without fields. */
@@ -82,10 +107,10 @@ export function shorten(text: string): string {
 }
 
 /**
- * A rule whose schema gives no text of its own, in the words of the caller's document: zod's own name its types. Undefined
- * leaves zod's.
+ * A rule whose schema gives no text of its own, in the words of the caller's document: zod's own name its types. None of
+ * zod's is left.
  */
-function ruleText(issue: z.core.$ZodRawIssue): string | undefined {
+function ruleText(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'too_big':
       return `It must ${bound(issue.inclusive === false ? 'below' : 'at most', issue.maximum, issue.origin)}.`;
@@ -95,9 +120,28 @@ function ruleText(issue: z.core.$ZodRawIssue): string | undefined {
       return `It must be ${TYPES[issue.expected] ?? issue.expected}.`;
     case 'invalid_value':
       return `It must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}.`;
-    default:
-      return undefined;
+    case 'invalid_union':
+      return unionText(issue);
+    case 'invalid_key':
+      return issue.issues[0]?.message ?? WRONG_KEY;
+    case 'not_multiple_of':
+      return `It must be a multiple of ${issue.divisor}.`;
+    case 'invalid_format':
+      return `It must be a text of the form ${issue.pattern ?? issue.format}.`;
+    case 'unrecognized_keys':
+    case 'invalid_element':
+    case 'custom':
+      return WRONG_VALUE;
   }
+}
+
+/** Where a field says which form is meant, the names that it may have; else what each form must be. */
+function unionText({ options, errors = [] }: { options?: unknown; errors?: z.core.$ZodIssue[][] }) {
+  if (Array.isArray(options)) return `It must be one of ${options.join(', ')}.`;
+  const rules = errors.flatMap(([first]) => (first === undefined ? [] : [first.message]));
+  const kinds = rules.map((rule) => /^It must be (.*)\.$/.exec(rule)?.[1]);
+  if (kinds.length === 0 || kinds.includes(undefined)) return rules[0] ?? WRONG_VALUE;
+  return `It must be ${[...new Set(kinds)].join(' or ')}.`;
 }
 
 function bound(limit: string, count: number | bigint, origin: string): string {

@@ -4,6 +4,7 @@ import { aliasCanarySchema, aliasContentSchema } from '../../api/model-alias.js'
 import { aliasNotFound, type StoredAlias } from '../../api/stored-alias.js';
 import { CHANGES } from '../../api/box-changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
+import { toMicros } from '../../base/rounded.js';
 import { detectionSchema, imageSizeSchema } from '../../api/image.js';
 import type { ShadowAgreement } from '../../aliases/agreement-window.js';
 import {
@@ -297,8 +298,8 @@ function viewAgreement(
       image: size,
       boxes: boxes.map(viewComparedBox),
     })),
-    model_ms: rest.modelMs,
-    shadow_ms: rest.shadowMs,
+    model_ms: toMicros(rest.modelMs),
+    shadow_ms: toMicros(rest.shadowMs),
     dropped: rest.dropped,
     failed: rest.failed,
     last_error: rest.lastError === null ? null : hide(rest.lastError.message),

@@ -23,17 +23,21 @@ import { detect } from './detect.js';
 export const LABEL_STUDIO_PATH = /^\/label-studio\//;
 
 const MOST_TASKS = 1_000;
+/** More than the longest class lists have. */
+const MOST_CHARACTERS = 256 * 1_024;
 /** Label Studio itself waits 100 s. */
 const DEADLINE_MS = 90_000;
 
+const labelConfig = z.string().max(MOST_CHARACTERS);
+
 const setupSchema = z
-  .looseObject({ schema: z.string().nullish() })
+  .looseObject({ schema: labelConfig.nullish() })
   .openapi('LabelStudioSetup', { description: 'Other fields are ignored' });
 
 const predictSchema = z
   .looseObject({
     tasks: z.array(z.looseObject({ data: z.record(z.string(), z.unknown()) })).max(MOST_TASKS),
-    label_config: z.string(),
+    label_config: labelConfig,
   })
   .openapi('LabelStudioPredict', { description: 'Other fields are ignored' });
 
@@ -147,24 +151,41 @@ function createPredict(
   };
 }
 
-/** Rejects with `validation_failed` where the configuration has no boxes, or no label for any class of the model. */
+/**
+ * The first picture of the configuration with a label for a class of the model. Rejects with `validation_failed` where the
+ * configuration cannot be read, has no boxes, or no label for any class.
+ */
 async function configOf(
   xml: string,
   pointer: string,
   { catalogue, config }: RouteParts,
 ): Promise<LabelStudioConfig> {
-  const found = readLabelStudioConfig(xml);
-  if (found === null) {
-    const detail =
-      'The labelling configuration has no RectangleLabels on an Image whose value is $FIELD.';
-    throw validationFailed([{ detail, pointer }]);
-  }
+  const pictures = picturesOf(xml, pointer);
   const modelName = defaultModelName(config);
   const classes = await catalogue.classesOf(modelName);
-  if (classes.length === 0 || classes.some((name) => found.labelOf({ class: name }))) return found;
+  const found = pictures.find(
+    ({ labelOf }) =>
+      classes.length === 0 || classes.some((name) => labelOf({ class: name }) !== undefined),
+  );
+  if (found !== undefined) return found;
   const detail =
     `No label of the configuration is a class of ${modelName} (${classes.join(', ')}). ` +
     'A label for several classes names them in predicted_values.';
+  throw validationFailed([{ detail, pointer }]);
+}
+
+function picturesOf(xml: string, pointer: string): LabelStudioConfig[] {
+  let pictures: LabelStudioConfig[];
+  try {
+    pictures = readLabelStudioConfig(xml);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const detail = `The labelling configuration is no well-formed XML: ${error.message}.`;
+    throw validationFailed([{ detail, pointer }]);
+  }
+  if (pictures.length > 0) return pictures;
+  const detail =
+    'The labelling configuration has no RectangleLabels on an Image whose value is $FIELD.';
   throw validationFailed([{ detail, pointer }]);
 }
 

@@ -179,7 +179,8 @@ TEST(DecodeScalesTest, OfScoresThatAreRoundedToTheSameTheLowestClassWins) {
 
 TEST(DecodeScalesTest, ThresholdsAtTheEdgeAreTheRowsOwn) {
   RandomScales scales(2, 1, 3);
-  scales.Class(0, 0, 5) = 6.25f;  // above all others
+  scales.Class(0, 0, 5) = 6.25f;                                      // above all others
+  for (int side = 0; side < 4; ++side) scales.Side(0, side, 5) = 40;  // far into the picture
   const float score = Sigmoid(6.25f);
   for (const float confidence :
        {score, std::nextafter(score, 0.0f), std::nextafter(score, 1.0f), 0.0f, 1e-7f, 1.0f}) {

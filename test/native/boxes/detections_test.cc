@@ -109,6 +109,35 @@ TEST(DecodeRowsTest, StretchIsUndoneOnEachSide) {
   EXPECT_TRUE(Same(found.boxes.at(0), {864, 486, 1056, 594, 0.9f, 0}));
 }
 
+TEST(DecodeRowsTest, BoxesWithoutAnAreaInThePictureNeverPass) {
+  const LetterboxTransform t =
+      ComputeLetterbox(1920, 1080, 640, 640);  // 140 rows above are padding
+  const float none[][4] = {
+      {320, 320, 64, 0},  {320, 320, 0, 36},     // no height, no width
+      {320, 100, 64, 36}, {320, 540, 64, 36},    // in the padding above and below
+      {-40, 320, 64, 36}, {700, 320, 64, 36},    // beside the picture
+      {320, 131, 64, 18}, {320, 320, 0.02f, 9},  // ends at its first row, a fiftieth of a pixel
+  };
+  for (const auto& [cx, cy, w, h] : none) {
+    Head head(1, 2);
+    head.Box(0, cx, cy, w, h);
+    head.Score(0, 0) = 0.9f;
+    head.Box(1, 320, 320, 64, 36);
+    head.Score(1, 0) = 0.8f;
+    DetectionOptions options;
+    options.max_detections = 1;
+    // It takes no place of those that exist.
+    const Detections found = head.FindBoxes(options, t);
+    ASSERT_EQ(found.boxes.size(), 1u) << cx << ' ' << cy << ' ' << w << ' ' << h;
+    EXPECT_EQ(found.boxes[0].score, 0.8f);
+    EXPECT_FALSE(found.truncated);
+  }
+  Head head(1, 1);
+  head.Score(0, 0) = 0.9f;
+  head.Box(0, 320, 131, 64, 20);  // a row of the input, three of the picture
+  EXPECT_NEAR(head.FindBoxes({}, t).boxes.at(0).y2, 3, 1e-2);
+}
+
 TEST(DecodeRowsTest, NonFiniteValuesNeverPass) {
   const float bad[] = {NAN, std::numeric_limits<float>::infinity(),
                        -std::numeric_limits<float>::infinity()};

@@ -21,8 +21,8 @@ const modelUse = snakeCase(
     }),
     modelDigest: z
       .string()
-      .openapi({ description: 'As in the images', example: '3f1c0a5b9d2e7788' }),
-    precision: z.string().openapi({ example: 'f32' }),
+      .openapi({ description: 'As in the images', example: 'ae47d0b05fccf356' }),
+    precision: z.string().openapi({ example: 'int8' }),
     images: z.int().openapi({ description: 'Images with a result that ran on it' }),
   }),
 );

@@ -190,7 +190,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     class_counts: { car: 3 },
     reused_images: 0,
     models: [
-      { model: 'yolov8n.pt', model_digest: '3f1c0a5b9d2e7788', precision: 'f32', images: 1 },
+      { model: 'yolov8n.pt', model_digest: 'ae47d0b05fccf356', precision: 'int8', images: 1 },
     ],
     retry_of: null,
     request_id: null,

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import { withMember } from '../../../base/json-text.js';
+import { toMicros } from '../../../base/rounded.js';
 import { notRunImages, type ImageEntry, type ImageOutcome, type Job } from '../../../jobs/job.js';
 import { countCars, RegionSums } from '../../../api/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
@@ -244,7 +245,9 @@ class Tally {
       succeeded: this.#succeeded,
       failed: this.#failed,
       not_run: this.#notRun,
-      processing_time_ms: Math.max(0, ((job.completedAt ?? startedAt) - startedAt) * 1000),
+      processing_time_ms: toMicros(
+        Math.max(0, ((job.completedAt ?? startedAt) - startedAt) * 1000),
+      ),
       model: job.spec.options.modelName,
       worker_id: job.workerId,
     };

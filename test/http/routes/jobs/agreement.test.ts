@@ -52,7 +52,7 @@ test('boxes are counted by class and size over all images, and those that agree 
     ...{ job_id: first, with: { job_id: second }, complete: true },
     image_counts: { compared: 3, failed: 1, only_here: 1, only_there: 0, unread: 0 },
     all: { first: 3, second: 3, matched: 2, flipped: 1, lost: 1, gained: 1 },
-    share: 1 / 3,
+    share: 0.333333,
     least: [{ image_path: 'worst.jpg', index: 1, with_index: 0, share: 0 }],
     ...{ first_ms: 10, second_ms: 10 },
   });

@@ -63,6 +63,12 @@ test('the pieces join to the record of the webhook, for any page size', async ()
   );
 });
 
+test('the time of a job has no digits of the binary form of its clock', async () => {
+  const of = endedJob(2, { startedAt: 1764064800.123, completedAt: 1764064801.935 });
+  const record = await webhookRecord(of, pagesOf(manyImages(2), 2), hide);
+  expect(record).toContain('"processing_time_ms":1812,');
+});
+
 test.each([1, 2])('the webhook of %i images has the text of the metadata', async (count) => {
   const metadata = '{"ts_ns":1764064800123456789}';
   const of = endedJob(count, { spec: { ...specOf(), metadata } });
