@@ -219,7 +219,8 @@ export class WatchRun {
       this.#report = report;
       this.#counts = report.counts;
       this.#scannedAt = Date.now() / 1_000;
-      this.#say(report.isAway, report.faults.length === 0 ? null : faultText(report.faults));
+      const { faults, remarks } = report;
+      this.#say(report.isAway, faultText([...faults, ...remarks]));
       if (this.#isListing) await this.#list(folders, report);
       this.#isReady();
       this.#hasOutcomes = true;
@@ -451,7 +452,8 @@ function standingOf(verdict: Verdict): Standing | null {
 
 const FAULTS_SHOWN = 3;
 
-function faultText(faults: readonly string[]): string {
+function faultText(faults: readonly string[]): string | null {
+  if (faults.length === 0) return null;
   const more = faults.length - FAULTS_SHOWN;
   return faults.slice(0, FAULTS_SHOWN).join(' ') + (more > 0 ? ` And ${more} more.` : '');
 }
