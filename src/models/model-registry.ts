@@ -332,7 +332,11 @@ export class ModelRegistry {
   }
 
   #unload(model: LoadedModel): void {
-    for (const [name, other] of this.#ready) if (other === model) this.#ready.delete(name);
+    for (const [name, other] of this.#ready) {
+      if (other !== model) continue;
+      this.#ready.delete(name);
+      this.#unused.delete(name);
+    }
     this.#forgetLoad(model);
     this.#loading.free(model);
   }

@@ -8,7 +8,7 @@ import type { LeftOut } from '../../api/left-out.js';
 import { beneathFolder, namesIn, type FolderName, type ReadNames } from './byte-names.js';
 import { holdsPhotos } from './image-names.js';
 import { inFolder } from './open-beneath.js';
-import { resolveBeneath, resolveLink, type Place } from './resolve-beneath.js';
+import { resolveBeneath, resolveLink, type OutsideLink, type Place } from './resolve-beneath.js';
 
 /** A folder that a search has read, by its absolute path. */
 export type OnFolder = (path: string, error: NodeJS.ErrnoException | null) => void;
@@ -28,7 +28,7 @@ interface FoundLink {
 const MOST_NAMED = 5;
 
 export class LinkedSearch {
-  /** Links that lead out of the roots. */
+  /** Links that lead out of the roots, or in circles. */
   readonly leadingOut: LeftOut = {};
   readonly #place: Place;
   readonly #onFolder: OnFolder;
@@ -56,7 +56,7 @@ export class LinkedSearch {
       this.#links = [];
       for (const { path, name, folder, bytes } of links) {
         const to = await resolveLink(this.#place, folder, bytes);
-        if (to?.kind === 'outside' && holdsPhotos(name)) this.#leadsOut(to.link);
+        if (to?.kind === 'outside' && holdsPhotos(name)) this.#leadsOut(to);
         if (to?.kind === 'file') files.push({ path, real: to.real.toString('latin1') });
         if (to?.kind !== 'folder' || isAbove(to.real, folder)) continue;
         if (this.#read.has(to.real.toString('latin1'))) continue;
@@ -133,11 +133,10 @@ export class LinkedSearch {
     return folder === undefined ? path : `${folder.toString('latin1')}/${latin1(path)}`;
   }
 
-  #leadsOut(link: string): void {
+  #leadsOut({ link, inCircle }: OutsideLink): void {
     const isNamed = Object.keys(this.leadingOut).length < MOST_NAMED;
-    const kind = isNamed
-      ? `link '${link}' that leads out of the image folders`
-      : 'other link that leads out';
+    const where = inCircle ? 'in a circle' : 'out of the image folders';
+    const kind = isNamed ? `link '${link}' that leads ${where}` : 'other link that leads nowhere';
     this.leadingOut[kind] = (this.leadingOut[kind] ?? 0) + 1;
   }
 }
