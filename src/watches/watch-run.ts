@@ -280,7 +280,7 @@ export class WatchRun {
     );
     this.#isReady();
     if (error.code === 'volume_unavailable') this.#say(true, error.message);
-    else this.#fault = error.message;
+    else this.#fault = error.code === 'internal_error' ? SCAN_ENDED : error.message;
   }
 
   /** There is something new; folders that change all the time are not scanned all the time. */
@@ -450,6 +450,7 @@ function standingOf(verdict: Verdict): Standing | null {
   return verdict === 'pending' ? 'pending' : 'known';
 }
 
+const SCAN_ENDED = 'A scan ended before it was over; the folders are scanned again.';
 const FAULTS_SHOWN = 3;
 
 function faultText(faults: readonly string[]): string | null {

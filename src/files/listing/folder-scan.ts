@@ -448,10 +448,13 @@ export class FolderScan {
     if (entry?.version !== found.version) entry = this.#changed(root, path, found, now);
     entry.scan = this.#scan;
     const isRestless = this.#isRestless(entry, now);
-    const rests = entry.standing === 'moving' && now - entry.since >= this.#spec.settleMs;
+    const rests = now - entry.since >= this.#spec.settleMs;
     if (rests) this.#restless.delete(path);
     else if (isRestless) this.#restless.add(path);
-    if (rests || (isRestless && entry.standing === 'moving') || entry.standing === 'skipped') {
+    const { standing } = entry;
+    // One that is overwritten is empty for a moment.
+    const isDue = rests || (isRestless && entry.size > 0n);
+    if ((standing === 'moving' && isDue) || standing === 'skipped') {
       const isTaken = entry.size > 0n && isReadable(found.onDisk);
       this.#place(path, isTaken ? 'due' : 'skipped');
     }
@@ -472,7 +475,7 @@ export class FolderScan {
     const restlessSince = isOpen ? (before.restlessSince ?? (grows ? null : now)) : null;
     if (before?.standing === 'fresh' && this.#isRestless(before, now)) {
       // By the time it is submitted there is always another version.
-      return Object.assign(before, { version, size, inode });
+      return Object.assign(before, { version, size, inode, since: now });
     }
     const wasRestless = this.#restless.has(path);
     this.#drop(path);
