@@ -3,15 +3,14 @@
  * look come sooner. Each file is `moving` until two looks, `settleMs` apart by a clock that nobody sets, have found the
  * same version, or until it has been overwritten for `MOST_SETTLES` times as long. Then the service asks for it, says what its ledger knows of it, and submits what is `fresh`.
  */
-import { accessSync, constants, lstatSync, statfsSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { hasEscapes, pathOnDisk } from './byte-names.js';
+import { FileVersions, isFolder, isReadable, type FileVersion } from './file-versions.js';
 import { findImages, GLOB_MAGIC, kindOf, literalPrefix, type Place } from './find-images.js';
 import { FolderNotices } from './folder-notices.js';
 import { addLeftOut, holdsPhotos, IMAGE_NAME, type LeftOut } from './image-names.js';
 import { isPicture } from './open-beneath.js';
-import { outsideText, resolveBeneath } from './resolve-beneath.js';
+import { outsideText } from './resolve-beneath.js';
 
 /** More are left out: they would take the memory of the process. */
 const MOST_FILES = 500_000;
@@ -20,9 +19,6 @@ const LOOKS_PER_TURN = 500;
 /** A file that is overwritten for so many times `settleMs` is taken as it is; one that only grows is still being written. */
 const MOST_SETTLES = 10;
 const RESTLESS_NAMED = 3;
-/** FUSE, CIFS, SMB 2, FAT, exFAT: the number of a file may change while it lies there. */
-const WITHOUT_INODES = new Set([0x65735546, 0xff534d42, 0xfe534d42, 0x4d44, 0x2011bab0]);
-
 export interface ScanSpec {
   watch: number;
   roots: readonly string[];
@@ -104,7 +100,7 @@ export class FolderScan {
   readonly #skipped = new Set<string>();
   /** Taken although they did not come to rest. */
   readonly #restless = new Set<string>();
-  readonly #inodes = new Map<bigint, boolean>();
+  readonly #versions: FileVersions;
   #existing: SeenFile[] = [];
   #unlisted: ReadonlySet<string>;
   #scan = 0;
@@ -118,6 +114,7 @@ export class FolderScan {
     this.#onDue = onDue;
     this.#alive = alive;
     this.#unlisted = new Set(spec.unlisted);
+    this.#versions = new FileVersions(spec.roots);
     this.#notices = new FolderNotices(spec.notices, (root, paths) => {
       void this.#notice(root, paths);
     });
@@ -242,7 +239,7 @@ export class FolderScan {
       paths.map(async (path) => {
         const known = this.#entries.get(path)?.root;
         for (const root of known === undefined ? this.#spec.roots : [known]) {
-          const found = await this.#read(root, path);
+          const found = await this.#versions.read(root, path);
           if (found !== null) return found?.version;
         }
         return null;
@@ -372,7 +369,7 @@ export class FolderScan {
   /** It is one, or was one at the last scan. */
   #isFolder(root: string, path: string): boolean {
     if (this.#notices.has(join(root, path))) return true;
-    return isFolderNow(join(root, path));
+    return isFolder(join(root, path));
   }
 
   /** As a walk of the folder would find it. */
@@ -389,52 +386,17 @@ export class FolderScan {
   }
 
   async #look(root: string, path: string): Promise<boolean> {
-    return this.#took(root, path, await this.#read(root, path));
+    return this.#took(root, path, await this.#versions.read(root, path));
   }
 
   /** Null: it takes more than one call. */
   #lookNow(root: string, path: string): boolean | null {
-    if (hasEscapes(path)) return null;
-    const found = this.#stat(join(root, path));
-    return found === 'link' ? null : this.#took(root, path, found);
-  }
-
-  /** Null: there is no such file. Undefined: it cannot be known. */
-  async #read(root: string, path: string): Promise<Status | null | undefined> {
-    const onDisk = hasEscapes(path) ? await pathOnDisk(root, path) : join(root, path);
-    const found = this.#stat(onDisk);
-    if (found !== 'link') return found;
-    const target = await resolveBeneath({ root, relative: path, roots: this.#spec.roots });
-    const status = target?.kind === 'file' ? this.#stat(target.real) : null;
-    return status === 'link' ? null : status;
-  }
-
-  #stat(onDisk: string | Buffer): Status | 'link' | null | undefined {
-    try {
-      const status = lstatSync(onDisk, { bigint: true });
-      if (status.isSymbolicLink()) return 'link';
-      if (!status.isFile()) return null;
-      const { ino, size, mtimeNs, ctimeMs, dev } = status;
-      const inode = this.#keepsInodes(dev, onDisk) ? ino : 0n;
-      const version = `${inode}-${size}-${mtimeNs}`;
-      return { onDisk, version, size, inode, changedAt: Number(ctimeMs) };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return code === 'ENOENT' || code === 'ENOTDIR' ? null : undefined;
-    }
-  }
-
-  #keepsInodes(device: bigint, onDisk: string | Buffer): boolean {
-    let keeps = this.#inodes.get(device);
-    if (keeps === undefined) {
-      keeps = !WITHOUT_INODES.has(statfsSync(onDisk).type);
-      this.#inodes.set(device, keeps);
-    }
-    return keeps;
+    const found = this.#versions.now(root, path);
+    return found === 'slow' ? null : this.#took(root, path, found);
   }
 
   /** False: there is no file. */
-  #took(root: string, path: string, found: Status | null | undefined): boolean {
+  #took(root: string, path: string, found: FileVersion | null | undefined): boolean {
     let entry = this.#entries.get(path);
     if (found === undefined) {
       if (entry !== undefined) entry.scan = this.#scan;
@@ -466,7 +428,7 @@ export class FolderScan {
   }
 
   /** Another version of the file is there. */
-  #changed(root: string, path: string, found: Status, now: number): Entry {
+  #changed(root: string, path: string, found: FileVersion, now: number): Entry {
     const { version, size, inode } = found;
     const before = this.#entries.get(path);
     const isOpen =
@@ -537,31 +499,5 @@ export class FolderScan {
       await setImmediate();
     }
     this.#settle();
-  }
-}
-
-interface Status {
-  onDisk: string | Buffer;
-  version: string;
-  size: bigint;
-  inode: bigint;
-  /** Of its status, Unix milliseconds: a rename changes it. */
-  changedAt: number;
-}
-
-function isReadable(onDisk: string | Buffer): boolean {
-  try {
-    accessSync(onDisk, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isFolderNow(onDisk: string): boolean {
-  try {
-    return statSync(onDisk).isDirectory();
-  } catch {
-    return false;
   }
 }
