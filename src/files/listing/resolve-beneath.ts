@@ -20,7 +20,7 @@ export interface OutsideLink {
 }
 
 /** `real` has no links. `null`: nothing is there. */
-export type Destination =
+type Destination =
   { kind: 'file' | 'folder' | 'other'; real: Buffer } | ({ kind: 'outside' } & OutsideLink) | null;
 
 /** What the kernel itself allows in one resolution. */
