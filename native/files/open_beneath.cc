@@ -6,9 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,85 +44,159 @@ void PushComponents(std::string_view path, Components* pending) {
   }
 }
 
-// Replaces a link by the components of its target. Returns 0 or -errno.
-int FollowLink(int link_fd, Components* pending) {
+// The text of a link. Returns 0 or -errno.
+int ReadLink(int link_fd, std::string* text) {
   std::array<char, PATH_MAX> target;
   const ssize_t length = readlinkat(link_fd, "", target.data(), target.size());
   if (length < 0) return -errno;
   if (static_cast<size_t>(length) == target.size()) return -ENAMETOOLONG;
-  const std::string_view text(target.data(), static_cast<size_t>(length));
-  if (text.empty()) return -ENOENT;
-  if (text.front() == '/') return -EXDEV;
-  PushComponents(text, pending);
-  return 0;
+  text->assign(target.data(), static_cast<size_t>(length));
+  return text->empty() ? -ENOENT : 0;
 }
 
-// The folders from the root down to where the walk stands. Going up means forgetting the last one,
-// so a folder that is moved away during the walk leads nowhere new.
-class FolderStack {
+// Without the last component; "" is the folder of all.
+std::string ParentOf(const std::string& path) {
+  return path.substr(0, std::min(path.rfind('/'), path.size()));
+}
+
+// One resolution. Going up means forgetting the last folder, so that a folder that is moved away
+// during the walk leads nowhere new.
+class Walk {
  public:
-  explicit FolderStack(int root_fd) : root_fd_(root_fd) {}
-  int top() const { return folders_.empty() ? root_fd_ : folders_.back().get(); }
-  bool Up() {
-    if (folders_.empty()) return false;
-    folders_.pop_back();
-    return true;
+  Walk(std::span<const RootFolder> roots, size_t root, ReadObserver& observer)
+      : roots_(roots), observer_(observer), root_(root) {}
+
+  OpenedFile Open(const std::string& path) {
+    PushComponents(path, &pending_);
+    const int fd = ToTheEnd();
+    const bool of_link = fd == -EXDEV || fd == -ELOOP;
+    return {fd, root_, of_link ? link_ : std::string()};
   }
-  void Down(ScopedFd folder) { folders_.push_back(std::move(folder)); }
 
  private:
-  int root_fd_;
-  std::vector<ScopedFd> folders_;
+  struct Folder {
+    ScopedFd fd;
+    std::string name;
+  };
+
+  int top() const { return folders_.empty() ? roots_[root_].fd : folders_.back().fd.get(); }
+
+  // A descriptor or -errno.
+  int ToTheEnd() {
+    while (!pending_.empty()) {
+      const std::string name = std::move(pending_.back());
+      pending_.pop_back();
+      if (name == ".") continue;
+      if (name == "..") {
+        if (const int error = GoUp(); error != 0) return error;
+        continue;
+      }
+      ScopedFd entry(openat(top(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+      observer_.Progress();
+      if (entry.get() < 0) return -errno;
+      struct stat info;
+      if (fstat(entry.get(), &info) != 0) return -errno;
+      if (S_ISLNK(info.st_mode)) {
+        if (const int error = Follow(entry.get(), name); error != 0) return error;
+      } else if (S_ISDIR(info.st_mode)) {
+        folders_.push_back({std::move(entry), name});
+      } else if (!pending_.empty()) {
+        return -ENOTDIR;
+      } else {
+        // The name may have been replaced since: O_NOFOLLOW keeps a new link from being followed.
+        const int file = openat(top(), name.c_str(), kOpenFlags | O_NOFOLLOW);
+        return file < 0 ? -errno : file;
+      }
+    }
+    const int folder = openat(top(), ".", kOpenFlags);
+    return folder < 0 ? -errno : folder;
+  }
+
+  int GoUp() {
+    if (folders_.empty()) return EnterFrom(ParentOf(roots_[root_].real_path));
+    folders_.pop_back();
+    return 0;
+  }
+
+  // Puts the target in the place of the link.
+  int Follow(int link_fd, const std::string& name) {
+    link_.clear();
+    for (const Folder& folder : folders_) link_ += folder.name + "/";
+    link_ += name;
+    if (++links_ > kMaxLinks) return -ELOOP;
+    std::string text;
+    if (const int error = ReadLink(link_fd, &text); error != 0) return error;
+    PushComponents(text, &pending_);
+    return text.front() == '/' ? EnterFrom("") : 0;
+  }
+
+  // What is pending counts from the folder `at`, which lies outside. Names are compared, and the
+  // walk goes on in the innermost root that they lead to.
+  int EnterFrom(std::string at) {
+    std::optional<size_t> found;
+    size_t left = 0;
+    for (size_t next = pending_.size();; --next) {
+      if (const auto root = RootAt(at)) {
+        found = root;
+        left = next;
+      }
+      if (next == 0) break;
+      const std::string& name = pending_[next - 1];
+      if (name == "..") {
+        if (found) break;
+        at = ParentOf(at);
+      } else if (name != ".") {
+        at += "/" + name;
+      }
+    }
+    if (!found) return -EXDEV;
+    if (*found != root_ && !observer_.EnterRoot(*found)) {
+      root_ = *found;
+      return -ECANCELED;
+    }
+    folders_.clear();
+    root_ = *found;
+    pending_.resize(left);
+    return 0;
+  }
+
+  std::optional<size_t> RootAt(const std::string& path) const {
+    for (size_t i = 0; i < roots_.size(); ++i) {
+      if (roots_[i].path == path || roots_[i].real_path == path) return i;
+    }
+    return std::nullopt;
+  }
+
+  const std::span<const RootFolder> roots_;
+  ReadObserver& observer_;
+  size_t root_;
+  std::vector<Folder> folders_;  // from the root down to where the walk stands
+  Components pending_;
+  int links_ = 0;
+  std::string link_;  // the last one
 };
 
 }  // namespace
 
-int OpenBeneathByWalk(int root_fd, const std::string& path) {
-  FolderStack folders(root_fd);
-  Components pending;
-  PushComponents(path, &pending);
-  int links = 0;
-  while (!pending.empty()) {
-    const std::string name = std::move(pending.back());
-    pending.pop_back();
-    if (name == ".") continue;
-    if (name == "..") {
-      if (!folders.Up()) return -EXDEV;
-      continue;
-    }
-    ScopedFd entry(openat(folders.top(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (entry.get() < 0) return -errno;
-    struct stat info;
-    if (fstat(entry.get(), &info) != 0) return -errno;
-    if (S_ISLNK(info.st_mode)) {
-      if (++links > kMaxLinks) return -ELOOP;
-      if (const int error = FollowLink(entry.get(), &pending); error != 0) return error;
-    } else if (S_ISDIR(info.st_mode)) {
-      folders.Down(std::move(entry));
-    } else if (!pending.empty()) {
-      return -ENOTDIR;
-    } else {
-      // The name may have been replaced since: O_NOFOLLOW keeps a new link from being followed.
-      const int file = openat(folders.top(), name.c_str(), kOpenFlags | O_NOFOLLOW);
-      return file < 0 ? -errno : file;
-    }
-  }
-  const int folder = openat(folders.top(), ".", kOpenFlags);
-  return folder < 0 ? -errno : folder;
+OpenedFile OpenBeneathByWalk(std::span<const RootFolder> roots, size_t root,
+                             const std::string& path, ReadObserver& observer) {
+  return Walk(roots, root, observer).Open(path);
 }
 
-int OpenBeneath(int root_fd, const std::string& path) {
+OpenedFile OpenBeneath(std::span<const RootFolder> roots, size_t root, const std::string& path,
+                       ReadObserver& observer) {
   open_how how = {};
   how.flags = kOpenFlags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   for (int attempt = 0; attempt < kMaxRaces; ++attempt) {
-    const long fd = syscall(__NR_openat2, root_fd, path.c_str(), &how, sizeof(how));
-    if (fd >= 0) return static_cast<int>(fd);
-    // Sandboxes that do not know the call answer EPERM.
-    if (errno == ENOSYS || errno == EPERM) break;
-    if (errno != EAGAIN && errno != EINTR) return -errno;
+    const long fd = syscall(__NR_openat2, roots[root].fd, path.c_str(), &how, sizeof(how));
+    if (fd >= 0) return {static_cast<int>(fd), root, {}};
+    // Sandboxes that do not know the call answer EPERM. A link that leaves this root may lead to
+    // another one, or back by the absolute path of this one.
+    if (errno == ENOSYS || errno == EPERM || errno == EXDEV || errno == ELOOP) break;
+    if (errno != EAGAIN && errno != EINTR) return {-errno, root, {}};
   }
-  return OpenBeneathByWalk(root_fd, path);
+  return OpenBeneathByWalk(roots, root, path, observer);
 }
 
 }  // namespace lattice

@@ -13,7 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include "native/files/open_beneath.h"
 #include "native/files/quoted_path.h"
 
 namespace lattice {
@@ -99,22 +98,32 @@ Status Unreadable(std::string_view path, int error) {
       QuotedPath(path) + " cannot be read: " + reason);
 }
 
-Status FromOpenError(std::string_view path, int error) {
-  switch (error) {
+Status Refused(std::string_view path, const OpenedFile& opened) {
+  if (opened.link.empty()) return OutsideRoots(path);
+  const std::string link = "the link " + QuotedPath(opened.link);
+  return Status(
+      StatusCode::kPathNotAllowed,
+      opened.fd == -ELOOP
+          ? QuotedPath(path) + " cannot be opened: " + link + " leads in a circle"
+          : QuotedPath(path) + " is outside the image folders: " + link + " leads out of them");
+}
+
+Status FromOpenError(std::string_view path, const OpenedFile& opened) {
+  switch (-opened.fd) {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
       return NotFound(path);
     case EXDEV:
     case ELOOP:
-      return OutsideRoots(path);
+      return Refused(path, opened);
     case ENXIO:  // a socket, or a device without a driver
     case ENODEV:
     case EBUSY:
     case ENOMEDIUM:
       return NotRegular(path);
     default:
-      return Unreadable(path, error);
+      return Unreadable(path, -opened.fd);
   }
 }
 
@@ -202,6 +211,12 @@ std::string AbsoluteWithoutSlash(const std::string& root) {
   return path;
 }
 
+std::string RealPath(const std::string& root) {
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(root, error).string();
+  return AbsoluteWithoutSlash(error ? root : path);
+}
+
 int OpenFolder(const std::string& path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -214,26 +229,9 @@ bool OpenAnew(const std::string& path, int fd) {
   return dup3(fresh, fd, O_CLOEXEC) == fd;
 }
 
-// Whether the path names another folder than the open one, and the file is in it: a volume was
-// mounted over the open folder. Without the file the open folder is kept: it may be a volume whose
-// mount point is an empty folder by now.
-bool IsMountedOver(const std::string& path, int fd, const std::string& beneath) {
-  struct stat named;
-  struct stat opened;
-  if (stat(path.c_str(), &named) != 0 || fstat(fd, &opened) != 0) return false;
-  if (named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return false;
-  const int fresh = OpenFolder(path);
-  if (fresh < 0) return false;
-  const OpenFile folder{fresh};
-  const int found = OpenBeneath(folder.fd, beneath);
-  if (found < 0) return false;
-  const OpenFile closed_after{found};
-  return true;
-}
-
 }  // namespace
 
-RootedFiles::RootedFiles(std::vector<Root> roots, size_t max_file_bytes)
+RootedFiles::RootedFiles(std::vector<RootFolder> roots, size_t max_file_bytes)
     : roots_(std::move(roots)), max_file_bytes_(max_file_bytes) {}
 
 RootedFiles::RootedFiles(RootedFiles&& other) noexcept
@@ -246,7 +244,7 @@ RootedFiles& RootedFiles::operator=(RootedFiles&& other) noexcept {
 }
 
 RootedFiles::~RootedFiles() {
-  for (const Root& root : roots_) close(root.fd);
+  for (const RootFolder& root : roots_) close(root.fd);
 }
 
 Result<RootedFiles> RootedFiles::Open(const std::vector<std::string>& roots,
@@ -261,7 +259,7 @@ Result<RootedFiles> RootedFiles::Open(const std::vector<std::string>& roots,
                         std::to_string(roots.size()) +
                         " cannot be opened: " + std::generic_category().message(errno));
     }
-    files.roots_.push_back({AbsoluteWithoutSlash(roots[i]), fd});
+    files.roots_.push_back({AbsoluteWithoutSlash(roots[i]), RealPath(roots[i]), fd});
   }
   return files;
 }
@@ -295,15 +293,37 @@ std::vector<RootedFiles::Candidate> RootedFiles::PlacesOf(std::string_view path)
   return candidates;
 }
 
-// `absent`: there is no such file, so the next root may have it.
-Result<FileContent> RootedFiles::ReadBeneath(const Candidate& candidate, std::string_view path,
-                                             ReadObserver& observer, bool* absent) const {
-  const int fd = OpenBeneath(roots_[candidate.root].fd, candidate.beneath);
+RootedFiles::Answer RootedFiles::ReadBeneath(const Candidate& candidate, std::string_view path,
+                                             ReadObserver& observer) const {
+  if (!observer.EnterRoot(candidate.root)) {
+    return {Unavailable(candidate.root), ECANCELED, candidate.root};
+  }
+  const OpenedFile opened = OpenBeneath(roots_, candidate.root, candidate.beneath, observer);
   observer.Progress();
-  *absent = fd == -ENOENT || fd == -ENOTDIR;
-  if (fd < 0) return FromOpenError(path, -fd);
-  const OpenFile file{fd};
-  return ReadOpenFile(file.fd, path, max_file_bytes_, observer);
+  if (opened.fd == -ECANCELED) return {Unavailable(opened.root), ECANCELED, opened.root};
+  if (opened.fd < 0) return {FromOpenError(path, opened), -opened.fd, opened.root};
+  const OpenFile file{opened.fd};
+  return {ReadOpenFile(file.fd, path, max_file_bytes_, observer), 0, opened.root};
+}
+
+// Whether the path of the root names another folder than the open one, and the file is in it: a
+// volume was mounted over the open folder. Without the file the open folder is kept: it may be a
+// volume whose mount point is an empty folder by now.
+bool RootedFiles::IsMountedOver(const Candidate& candidate, ReadObserver& observer) const {
+  const RootFolder& root = roots_[candidate.root];
+  struct stat named;
+  struct stat opened;
+  if (stat(root.path.c_str(), &named) != 0 || fstat(root.fd, &opened) != 0) return false;
+  if (named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return false;
+  const int fresh = OpenFolder(root.path);
+  if (fresh < 0) return false;
+  const OpenFile folder{fresh};
+  std::vector<RootFolder> roots = roots_;
+  roots[candidate.root].fd = fresh;
+  const int found = OpenBeneath(roots, candidate.root, candidate.beneath, observer).fd;
+  if (found < 0) return false;
+  const OpenFile closed_after{found};
+  return true;
 }
 
 Result<FileContent> RootedFiles::Read(std::string_view path, ReadObserver* observer) const {
@@ -313,25 +333,23 @@ Result<FileContent> RootedFiles::Read(std::string_view path, ReadObserver* obser
   NoObserver no_observer;
   ReadObserver& told = observer != nullptr ? *observer : no_observer;
   for (const Candidate& candidate : candidates) {
-    if (!told.EnterRoot(candidate.root)) return Unavailable(candidate.root);
-    const Root& root = roots_[candidate.root];
-    bool absent = false;
-    auto content = ReadBeneath(candidate, path, told, &absent);
-    if (content.status().code() == StatusCode::kVolumeUnavailable) {
-      if (OpenAnew(root.path, root.fd)) content = ReadBeneath(candidate, path, told, &absent);
-      if (content.status().code() == StatusCode::kVolumeUnavailable) {
-        return Unavailable(candidate.root);
+    const auto read = [&] { return ReadBeneath(candidate, path, told); };
+    const auto is_absent = [](int error) { return error == ENOENT || error == ENOTDIR; };
+    Answer answer = read();
+    if (answer.content.status().code() == StatusCode::kVolumeUnavailable) {
+      const RootFolder& gone = roots_[answer.root];
+      if (answer.error != ECANCELED && OpenAnew(gone.path, gone.fd)) answer = read();
+      if (answer.content.status().code() == StatusCode::kVolumeUnavailable) {
+        return Unavailable(answer.root);
       }
     }
-    if (absent && IsMountedOver(root.path, root.fd, candidate.beneath) &&
-        OpenAnew(root.path, root.fd)) {
-      content = ReadBeneath(candidate, path, told, &absent);
+    const RootFolder& root = roots_[candidate.root];
+    if (is_absent(answer.error) && IsMountedOver(candidate, told) && OpenAnew(root.path, root.fd)) {
+      answer = read();
     }
     // Most changes are a file's last: the end of a copy, or another file in its place.
-    if (content.status().code() == StatusCode::kInputChanged) {
-      content = ReadBeneath(candidate, path, told, &absent);
-    }
-    if (!absent) return content;
+    if (answer.content.status().code() == StatusCode::kInputChanged) answer = read();
+    if (!is_absent(answer.error)) return std::move(answer.content);
   }
   return NotFound(path);
 }

@@ -11,6 +11,7 @@
 
 #include "native/base/status.h"
 #include "native/files/file_stamp.h"
+#include "native/files/open_beneath.h"
 #include "native/files/read_observer.h"
 
 namespace lattice {
@@ -19,10 +20,10 @@ namespace lattice {
 //
 // A path is relative (looked up in each root in order) or absolute and beneath a root. Refused
 // before any look-up: empty, NUL, over 4,096 bytes, a `..` component (kPathNotAllowed). Symbolic
-// links are followed while they stay beneath the root; links with an absolute target never do
-// (kPathNotAllowed). A path is UTF-8: bytes that are none in it are written as %80 to %FF, which
-// is looked up where there is no file of that very name. Only regular files are read; FIFOs,
-// devices and directories never block.
+// links are followed while they stay beneath the roots, as OpenBeneath says; of others the message
+// names the link (kPathNotAllowed). A path is UTF-8: bytes that are none in it are written as %80
+// to %FF, which is looked up where there is no file of that very name. Only regular files are read;
+// FIFOs, devices and directories never block.
 class RootedFiles {
  public:
   // Fails with kImageNotFound naming the root (by its position) that is no readable folder.
@@ -46,22 +47,23 @@ class RootedFiles {
   Status Unavailable(size_t root) const;
 
  private:
-  struct Root {
-    std::string path;  // absolute, no trailing slash
-    int fd;
-  };
   struct Candidate {
     size_t root;
     std::string beneath;
   };
-  RootedFiles(std::vector<Root> roots, size_t max_file_bytes);
+  RootedFiles(std::vector<RootFolder> roots, size_t max_file_bytes);
 
   std::vector<Candidate> CandidatesFor(std::string_view path) const;
   std::vector<Candidate> PlacesOf(std::string_view path) const;
-  Result<FileContent> ReadBeneath(const Candidate& file, std::string_view path,
-                                  ReadObserver& observer, bool* absent) const;
+  struct Answer {
+    Result<FileContent> content;
+    int error;    // of opening it; ECANCELED where the root must not be used
+    size_t root;  // in which the path ended: a link may lead to another one
+  };
+  Answer ReadBeneath(const Candidate& file, std::string_view path, ReadObserver& observer) const;
+  bool IsMountedOver(const Candidate& file, ReadObserver& observer) const;
 
-  std::vector<Root> roots_;
+  std::vector<RootFolder> roots_;
   size_t max_file_bytes_;
 };
 

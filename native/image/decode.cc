@@ -59,14 +59,15 @@ std::vector<uint8_t> WithEnd(Bytes bytes) {
 Result<Image> DecodeJpegData(Bytes bytes, const JpegHeader& header, const DecodeLimits& limits,
                              std::pmr::memory_resource* memory, PixelLayout wanted) {
   std::vector<uint8_t> whole;
-  if (header.single_scan && !EndsWithMarker(bytes)) {
-    // Some cameras leave it out, and a second try would double the time of each of their files.
-    whole = WithEnd(bytes);
-    bytes = whole;
-  }
-  if (auto image = DecodeByTurboJpeg(bytes, header, memory, wanted)) return *std::move(image);
+  // Some cameras leave it out, and a second try would double the time of each of their files.
+  const bool is_open = header.single_scan && !EndsWithMarker(bytes);
+  if (is_open) whole = WithEnd(bytes);
+  const Bytes ended = is_open ? whole : bytes;
+  if (auto image = DecodeByTurboJpeg(ended, header, memory, wanted)) return *std::move(image);
   OnWarning on_warning = OnWarning::kRefuse;
-  if (!header.arithmetic()) {
+  if (header.arithmetic()) {
+    bytes = ended;
+  } else {
     const Result<size_t> end = FindJpegEnd(bytes);
     if (!end.ok()) return end.status();
     whole = WithEnd(bytes.first(*end));

@@ -11,6 +11,17 @@ namespace {
 // Some cameras write a few bytes too many before the end marker. Of as many libjpeg does not warn
 // in a progressive file.
 constexpr size_t kMostPadding = 7;
+// Some recorders write a record of their own (`dhav` and a length) where the end marker belongs.
+constexpr size_t kMostTrailer = 64;
+
+bool HasEndMarker(std::span<const uint8_t> bytes) {
+  size_t at = 0;
+  for (int marker = 0; marker >= 0;) {
+    marker = jpeg::NextMarker(bytes, &at);
+    if (marker == jpeg::kEndOfImage) return true;
+  }
+  return false;
+}
 
 // Refuses nothing that libjpeg takes without a warning (coefficients beyond the last of a block are
 // dropped) but codes that no table has: libjpeg-turbo reads one as 0 without a word where it is in
@@ -43,7 +54,9 @@ class ScanReader {
         }
       }
     }
-    if (IsPadding(bits.rest(), true)) return std::nullopt;
+    if (IsPadding(bits.rest(), true) || IsTrailer(bits.rest(), bytes.subspan(*at))) {
+      return std::nullopt;
+    }
     return std::to_string(bits.rest().size()) +
            " bytes are left over after its last row, so some rows hold wrong blocks";
   }
@@ -55,6 +68,12 @@ class ScanReader {
   static bool IsPadding(std::span<const uint8_t> rest, bool at_end) {
     if (at_end && rest.size() <= kMostPadding) return true;
     return std::all_of(rest.begin(), rest.end(), [](uint8_t byte) { return byte == 0; });
+  }
+
+  // The file ends soon behind the scan and has no end marker. In front of one, bytes that are left
+  // over are the rest of blocks that damage hides.
+  static bool IsTrailer(std::span<const uint8_t> rest, std::span<const uint8_t> behind) {
+    return rest.size() + behind.size() <= kMostTrailer && !HasEndMarker(behind);
   }
 
   // Moves `*at` behind the marker that has to come after so many units.

@@ -4,6 +4,7 @@ import { LatticeError } from '../api/errors.js';
 import { beneath, checkImagePath } from './image-paths.js';
 import { byCodeUnits, type Place } from './listing/find-images.js';
 import type { FolderEntry, FolderPage } from './listing/folder-page.js';
+import { outsideText } from './listing/resolve-beneath.js';
 import { ImageLister } from './listing/image-lister.js';
 
 const LISTING_MS = 10_000;
@@ -42,9 +43,8 @@ export class Folders {
     const path = posix.join('/', under, '.').slice(under.startsWith('/') ? 0 : 1);
     // One more than asked for shows whether there is a next page.
     const pages = await this.#pages(path, after, limit + 1);
-    const found = pages.filter((page) => page !== 'absent');
-    const readable = found.filter((page) => page !== 'forbidden');
-    if (readable.length === 0) throw found.length > 0 ? forbidden(path) : absent(path);
+    const readable = pages.filter((page) => Array.isArray(page));
+    if (readable.length === 0) throw whyUnreadable(path, pages);
     const entries = merged(readable);
     const shown = entries.slice(0, limit);
     return {
@@ -69,10 +69,11 @@ export class Folders {
 
   /** Where the folder may be. Of nested roots the innermost has an absolute path, as for detection. */
   #places(path: string): Place[] {
-    if (!path.startsWith('/')) return this.#roots.map((root) => ({ root, relative: path }));
-    const places = this.#roots.flatMap((root) => {
+    const roots = this.#roots;
+    if (!path.startsWith('/')) return roots.map((root) => ({ root, relative: path, roots }));
+    const places = roots.flatMap((root) => {
       const relative = beneath(path, root);
-      return relative === null ? [] : [{ root, relative }];
+      return relative === null ? [] : [{ root, relative, roots }];
     });
     return places.sort((a, b) => b.root.length - a.root.length).slice(0, 1);
   }
@@ -102,6 +103,15 @@ function merged(pages: readonly FolderEntry[][]): FolderEntry[] {
 
 function named(path: string): string {
   return path === '' ? 'an image folder of this service' : `'${path}'`;
+}
+
+function whyUnreadable(path: string, pages: readonly FolderPage[]): LatticeError {
+  for (const page of pages) {
+    if (typeof page === 'object' && 'link' in page) {
+      return new LatticeError('path_not_allowed', outsideText(page));
+    }
+  }
+  return pages.includes('forbidden') ? forbidden(path) : absent(path);
 }
 
 function absent(path: string): LatticeError {

@@ -12,6 +12,7 @@ import {
 import { unicodeForms } from './unicode-forms.js';
 import { addLeftOut, IMAGE_NAME, leftOutText, type LeftOut } from './listing/image-names.js';
 import { ImageLister } from './listing/image-lister.js';
+import { outsideText } from './listing/resolve-beneath.js';
 
 /** Enough for every practical listing; with more, hostile names make matching slow. */
 const MAX_STARS = { inPattern: 8, inComponent: 3 };
@@ -42,12 +43,12 @@ export function checkImagePath(path: string, roots: readonly string[], pointer?:
 /**
  * Entries in their order, with a folder replaced by the images beneath it and a glob by the images that match, each
  * listing sorted by code units and relative to its root. Relative folders and globs are looked up in each root in
- * order; the first with an image wins. Symbolic links are not followed while listing. An entry that names a file is
+ * order; the first with an image wins. Links are followed beneath the roots. An entry that names a file is
  * passed on without touching the disk, so that a missing file is an error of that image, not of the job. What has
  * characters of a glob and exists is no glob; what has only brackets, ends as an image does and matches nothing is the
  * name of a missing file.
  *
- * Throws `path_not_allowed` as `checkImagePath` does, or `validation_failed` for a folder that is not there, a listing
+ * Throws `path_not_allowed` as `checkImagePath` does or for a link that leads out of the roots, or `validation_failed` for a folder that is not there, a listing
  * without an image, with too many wildcards, or when all together exceed `cap`; `volume_unavailable` where a folder does
  * not answer.
  */
@@ -129,7 +130,7 @@ export function beneath(path: string, root: string): string | null {
 export function placesOf(path: string, roots: readonly string[]): Place[] {
   return roots.flatMap((root) => {
     const inRoot = path.startsWith('/') ? beneath(path, root) : path;
-    return inRoot === null ? [] : [{ root, relative: posix.normalize(inRoot) }];
+    return inRoot === null ? [] : [{ root, relative: posix.normalize(inRoot), roots }];
   });
 }
 
@@ -153,13 +154,17 @@ async function listImages(entry: Entry): Promise<FoundImages | null> {
   const isGlob = GLOB_MAGIC.test(path) && !entry.isName;
   const leftOut: LeftOut = {};
   let folder: Place | null = null;
-  for (const { root, relative } of placesOfForms(path, roots)) {
-    const kind = await kindOf(root, relative);
+  for (const place of placesOfForms(path, roots)) {
+    const kind = await kindOf(place);
     if (kind === 'file') return null;
+    if (typeof kind === 'object') {
+      const detail = outsideText(kind);
+      throw new LatticeError('path_not_allowed', detail, { errors: [{ detail, pointer }] });
+    }
     if (kind === 'absent' && !isGlob) continue;
     const isFolder = kind === 'folder';
-    if (isFolder) folder ??= { root, relative };
-    const found = await list({ root, relative, isFolder, cap }, pointer);
+    if (isFolder) folder ??= place;
+    const found = await list({ ...place, isFolder, cap }, pointer);
     if (found.images.length > 0) return found;
     addLeftOut(leftOut, found.leftOut);
   }
@@ -188,11 +193,11 @@ async function whyEmpty(path: string, folder: Place, leftOut: LeftOut): Promise<
   return `The folder '${path}' has no images${leftOutText(leftOut)}.`;
 }
 
-async function kindOf(root: string, relative: string): Promise<PathKind> {
+async function kindOf(place: Place): Promise<PathKind> {
   try {
-    return await lister.ask('kindOf', { root, relative }, LOOK_MS);
+    return await lister.ask('kindOf', place, LOOK_MS);
   } catch (cause) {
-    throw silentVolume(relative, cause);
+    throw silentVolume(place.relative, cause);
   }
 }
 

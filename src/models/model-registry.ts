@@ -8,7 +8,7 @@ import type { LoadedModel } from './loaded-model.js';
 import { releaseOf, type ModelFile, type ModelFolder } from './model-folder.js';
 import { ModelLoading, type ModelLoadingParts } from './model-loading.js';
 import { byUse, bytesOf, unloadedFor } from './model-memory.js';
-import { fingerprintOf, RestingFiles } from './model-stamp.js';
+import { fingerprintOf, holdsContent, RestingFiles } from './model-stamp.js';
 import { thresholdOf } from './own-threshold.js';
 import { findVersion, ReplacedModels } from './replaced-models.js';
 
@@ -33,7 +33,7 @@ const LOOK_AGAIN_MS = 100;
 
 const UNKNOWN: NativeModelDescription = { names: [], metadata: {} };
 
-/** A file that cannot be used, remembered until size or time of change differ. */
+/** A file that cannot be used, remembered until its fingerprint differs. */
 interface Refusal {
   fingerprint: string;
   error: LatticeError;
@@ -73,6 +73,8 @@ export class ModelRegistry {
   readonly #resting = new RestingFiles();
   /** By name. */
   readonly #unused = new Map<string, Unused>();
+  /** Names whose files the next look compares by their bytes. */
+  #byContent = new Set<string>();
   /** The last load: they come one after another, so that each knows what the others take. */
   #turn: Promise<unknown> = Promise.resolve();
   #round: Promise<boolean> | null = null;
@@ -193,11 +195,12 @@ export class ModelRegistry {
     }
   }
 
-  /** As `refresh`, and files that were refused are tried once more. */
+  /** As `refresh`, by the bytes of the files and not by their times; files that were refused are tried once more. */
   async reload(): Promise<void> {
     await this.#round;
     this.#refused.clear();
     this.#unused.clear();
+    this.#byContent = new Set(this.#ready.keys());
     await this.#settle();
   }
 
@@ -231,9 +234,14 @@ export class ModelRegistry {
   async #refreshName(name: string, model: LoadedModel): Promise<boolean> {
     const file = await this.#parts.folder.find(name).catch(() => null);
     const isSameFile = file?.path === model.file.path;
+    const isCompared = this.#byContent.delete(name);
     if (isSameFile && (await fingerprintOf(file.path)) === model.fingerprint) {
-      this.#unused.delete(name);
-      return false;
+      if (!isCompared || (await holdsContent(model))) {
+        this.#unused.delete(name);
+        return false;
+      }
+      // On a volume without times of change both files have this fingerprint.
+      this.#forgetLoad(model);
     }
     // Some programs remove a file before they write the next one.
     if (!isSameFile && (await this.#resting.look(model.file.path)) === null) return true;
@@ -324,12 +332,22 @@ export class ModelRegistry {
   }
 
   #unload(model: LoadedModel): void {
-    for (const [name, other] of this.#ready) if (other === model) this.#ready.delete(name);
+    for (const [name, other] of this.#ready) {
+      if (other !== model) continue;
+      this.#ready.delete(name);
+      this.#unused.delete(name);
+    }
     this.#forgetLoad(model);
     this.#loading.free(model);
   }
 
-  #forgetLoad({ file: { path }, fingerprint }: LoadedModel): void {
+  #forgetLoad(model: LoadedModel): void {
+    const { fingerprint } = model;
+    const { path } = model.file;
+    const isInUse = this.loaded().some(
+      (other) => other !== model && other.file.path === path && other.fingerprint === fingerprint,
+    );
+    if (isInUse) return;
     if (this.#loads.get(path)?.fingerprint === fingerprint) this.#loads.delete(path);
   }
 
@@ -347,7 +365,7 @@ export class ModelRegistry {
       this.#ready.get(file.name) ?? this.loaded().find((other) => other.file.path === file.path);
     const { native = null, version = null } = model ?? {};
     const fault = model === undefined ? await this.#refusalOf(file) : model.distrust;
-    const unused = this.#unused.get(file.name);
+    const unused = await this.#unusedOf(file);
     // A file that is no ONNX is refused when a request names it; listing is no load.
     const { names, metadata } = native ?? (await describeModel(file.path).catch(() => UNKNOWN));
     const unrefused = native === null ? 'available' : 'ready';
@@ -358,7 +376,7 @@ export class ModelRegistry {
       bundled: file.bundled,
       isDefault: file.name === this.defaultName,
       state: fault === null ? unrefused : 'refused',
-      reason: fault?.message ?? (unused && reasonOf(unused)) ?? model?.batchLimit ?? null,
+      reason: fault?.message ?? unused ?? model?.batchLimit ?? null,
       classes: names,
       device: native?.device ?? null,
       precision: native?.precision ?? null,
@@ -370,6 +388,12 @@ export class ModelRegistry {
       licence: file.licence ?? metadata.license ?? null,
       confidenceThreshold: thresholdOf(metadata),
     };
+  }
+
+  /** A reason ends with the file that it belongs to. */
+  async #unusedOf({ name, path }: ModelFile): Promise<string | null> {
+    const unused = this.#unused.get(name);
+    return unused?.fingerprint === (await fingerprintOf(path)) ? reasonOf(unused) : null;
   }
 
   async #refusalOf({ path }: ModelFile): Promise<LatticeError | null> {

@@ -1,7 +1,9 @@
 /** Whether the file of a model has changed, and whether it is still being written. */
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { digestModel } from '../native/core.js';
 import { eightBitPath } from './eight-bit-copy.js';
+import { shortDigest, type LoadedModel } from './loaded-model.js';
 
 /** A file that is being written changes at least this often. */
 const REST_MS = 1_000;
@@ -20,8 +22,9 @@ export async function fingerprintOf(path: string): Promise<string> {
 async function stateOf(path: string): Promise<State> {
   const files = [path, eightBitPath(path), ...(await weightsBeside(path))];
   const entries = await Promise.all(files.map((each) => stat(each).catch(() => null)));
+  // A copy can set the time of modification to that of the earlier file, but not the time of change.
   const fingerprints = entries.map((entry) =>
-    entry === null ? '' : `${entry.size}:${entry.mtimeMs}:${entry.ino}`,
+    entry === null ? '' : `${entry.size}:${entry.mtimeMs}:${entry.ctimeMs}:${entry.ino}`,
   );
   const modified = entries.map((entry) => entry?.mtimeMs ?? 0);
   return { fingerprint: fingerprints.join(' '), modifiedMs: Math.max(...modified) };
@@ -36,6 +39,18 @@ async function weightsBeside(path: string): Promise<string[]> {
     .filter((entry) => WEIGHTS.test(entry))
     .sort()
     .map((entry) => join(dirname(path), entry));
+}
+
+/** Whether its files have the bytes that it was loaded from. */
+export async function holdsContent({ file: { path }, version }: LoadedModel): Promise<boolean> {
+  const isCopy = version.source !== version.digest;
+  const files = [{ path, digest: version.source }];
+  if (isCopy) files.push({ path: eightBitPath(path), digest: version.digest });
+  const same = files.map(async (each) => {
+    const digest = await digestModel(each.path).catch(() => '');
+    return shortDigest(digest) === each.digest;
+  });
+  return (await Promise.all(same)).every(Boolean);
 }
 
 /** Files that have changed so recently that they may still be written. */

@@ -219,7 +219,8 @@ export class WatchRun {
       this.#report = report;
       this.#counts = report.counts;
       this.#scannedAt = Date.now() / 1_000;
-      this.#say(report.isAway, report.faults.length === 0 ? null : faultText(report.faults));
+      const { faults, remarks } = report;
+      this.#say(report.isAway, faultText([...faults, ...remarks]));
       if (this.#isListing) await this.#list(folders, report);
       this.#isReady();
       this.#hasOutcomes = true;
@@ -279,7 +280,7 @@ export class WatchRun {
     );
     this.#isReady();
     if (error.code === 'volume_unavailable') this.#say(true, error.message);
-    else this.#fault = error.message;
+    else this.#fault = error.code === 'internal_error' ? SCAN_ENDED : error.message;
   }
 
   /** There is something new; folders that change all the time are not scanned all the time. */
@@ -449,9 +450,11 @@ function standingOf(verdict: Verdict): Standing | null {
   return verdict === 'pending' ? 'pending' : 'known';
 }
 
+const SCAN_ENDED = 'A scan ended before it was over; the folders are scanned again.';
 const FAULTS_SHOWN = 3;
 
-function faultText(faults: readonly string[]): string {
+function faultText(faults: readonly string[]): string | null {
+  if (faults.length === 0) return null;
   const more = faults.length - FAULTS_SHOWN;
   return faults.slice(0, FAULTS_SHOWN).join(' ') + (more > 0 ? ` And ${more} more.` : '');
 }

@@ -55,13 +55,15 @@ afterAll(() => {
 const namesOf = ({ entries }: { entries: { name: string }[] }) => entries.map(({ name }) => name);
 
 describe('one root', () => {
-  test('shows folders and images by name, without links, dot files and other files', async () => {
+  test('shows folders and images by name, without dot files, other files and links that lead out', async () => {
     const { path, entries, next } = await folders.list('', '', 100);
     expect([path, next]).toEqual(['', null]);
     expect(entries).toMatchObject([
       { name: 'B.PNG', path: 'B.PNG', isFolder: false, status: { bytes: 0 } },
       { name: 'a.jpg', path: 'a.jpg', isFolder: false, status: { bytes: 4 } },
       { name: 'day', path: 'day', isFolder: true },
+      { name: 'link-in', path: 'link-in', isFolder: true },
+      { name: 'link.jpg', path: 'link.jpg', isFolder: false, status: { bytes: 4 } },
       { name: 'many', path: 'many', isFolder: true },
     ]);
     const age = Date.now() / 1_000 - entries[0]!.status!.modifiedAt;
@@ -73,6 +75,13 @@ describe('one root', () => {
     const { path, entries } = await folders.list(under, '', 100);
     expect(path).toBe('day');
     expect(entries.map((entry) => entry.path)).toEqual(['day/1.jpg', 'day/deep']);
+  });
+
+  test('a folder behind a link has the paths of the link', async () => {
+    const { path, entries } = await folders.list('link-in', '', 100);
+    expect(path).toBe('link-in');
+    expect(entries.map((entry) => entry.path)).toEqual(['link-in/1.jpg', 'link-in/deep']);
+    expect((await folders.list('link-in/deep', '', 10)).entries).toEqual([]);
   });
 
   test('a folder of thumbnails is shown to who names it', async () => {
@@ -89,9 +98,8 @@ describe('one root', () => {
     ['day/../..', 'path_not_allowed'],
     ['nul\0', 'path_not_allowed'],
     ['/etc', 'path_not_allowed'],
-    ['link-out', 'not_found'],
-    ['link-in', 'not_found'],
-    ['link-in/deep', 'not_found'],
+    ['link-out', 'path_not_allowed'],
+    ['link-out/deep', 'path_not_allowed'],
     ['absent', 'not_found'],
     ['a.jpg', 'not_found'],
     ['n'.repeat(300), 'not_found'],
@@ -126,7 +134,9 @@ describe('several roots', () => {
   test('are one folder, in which the first root hides what the others have of the same name', async () => {
     const both = new Folders([first, second]);
     const { entries } = await both.list('', '', 100);
-    expect(namesOf({ entries })).toEqual(['B.PNG', 'a.jpg', 'day', 'many', 'z [1].tif']);
+    expect(namesOf({ entries })).toEqual([
+      ...['B.PNG', 'a.jpg', 'day', 'link-in', 'link.jpg', 'many', 'z [1].tif'],
+    ]);
     expect(entries[1]!.status!.bytes).toBe(4);
     expect(namesOf(await both.list('day', '', 100))).toEqual(['1.jpg', '2.jpg', 'deep']);
   });
@@ -136,7 +146,7 @@ describe('several roots', () => {
     const one = await both.list('', '', 2);
     expect([namesOf(one), one.next]).toEqual([['B.PNG', 'a.jpg'], 'a.jpg']);
     const two = await both.list('', 'a.jpg', 2);
-    expect([namesOf(two), two.next]).toEqual([['day', 'many'], 'many']);
+    expect([namesOf(two), two.next]).toEqual([['day', 'link-in'], 'link-in']);
     const three = await both.list('', 'many', 1);
     expect([namesOf(three), three.next]).toEqual([['z [1].tif'], null]);
   });

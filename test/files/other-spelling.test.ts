@@ -53,7 +53,7 @@ test.each([
   ['DAY/2.jpg', "Did you mean 'day/2.jpg'?"],
   ['C:\\photos\\a.jpg', "Folders are separated by '/', not by '\\'."],
   ['gone.jpg', ''],
-  ['link/DAY/2.jpg', ''],
+  ['link/DAY/2.jpg', "Did you mean 'link/day/2.jpg'?"],
   ['../x/A.jpg', ''],
 ])('%s: %s', async (path, hint) => {
   await expect(open(path)).rejects.toMatchObject({

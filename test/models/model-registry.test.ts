@@ -7,6 +7,7 @@ import type { Precision } from '../../src/api/model.js';
 import type { LoadedModel } from '../../src/models/loaded-model.js';
 import { ModelFolder } from '../../src/models/model-folder.js';
 import { ModelRegistry } from '../../src/models/model-registry.js';
+import { digestModel } from '../../src/native/core.js';
 import { makeEightBitCopy } from '../support/eight-bit-copies.js';
 import { eventual } from '../support/eventually.js';
 import { nativeModel } from '../support/native-model.js';
@@ -34,6 +35,7 @@ async function registry(
   let capacity = Number.POSITIVE_INFINITY;
   let held = 0;
   let large = '';
+  let digest: string | null = null;
   const loader = {
     async loadModel(path: string, eightBitPath?: string) {
       loads.push(path);
@@ -47,7 +49,7 @@ async function registry(
       return nativeModel({
         modelId: loads.length,
         // A hundred bytes, or as the file's name says.
-        sha256: String(loads.length).padStart(64, '0').split('').reverse().join(''),
+        sha256: digest ?? String(loads.length).padStart(64, '0').split('').reverse().join(''),
         memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
         precision: eightBitPath === undefined ? 'f32' : 'int8',
         metadata: { license: 'CC0', version: '8.3.40' },
@@ -79,6 +81,9 @@ async function registry(
     },
     tooLarge: (name: string) => {
       large = name;
+    },
+    digestAs: (sha256: string) => {
+      digest = sha256;
     },
     failWith: (error: LatticeError | null) => {
       fault = error;
@@ -320,6 +325,54 @@ describe('replaced files', () => {
     replace('vehicles-v8n', 'own too');
     await models.refresh();
     expect([loads.length, unloads]).toEqual([3, [1]]);
+  });
+
+  it('are taken where size and time of modification are those of the earlier file', async () => {
+    const { models, loads } = await registry();
+    const path = join(modelsDir, 'a.onnx');
+    const minuteAgo = Math.floor(Date.now() / 1_000) - 60;
+    const write = (content: string) => {
+      writeFileSync(path, content);
+      utimesSync(path, minuteAgo, minuteAgo);
+    };
+    write('first');
+    await models.load('a.pt');
+    await models.refresh();
+    expect(loads).toHaveLength(1);
+    write('other');
+    await models.refresh();
+    expect(loads).toHaveLength(2);
+  });
+
+  // As on a volume without times of change, where nothing but its bytes tells a file from the earlier one.
+  it('are compared by their bytes when they are reloaded', async () => {
+    const { models, loads, digestAs } = await registry();
+    await models.load('yolov8n.pt');
+    expect(await models.refresh()).toBe(false);
+    expect(loads).toHaveLength(1);
+    digestAs(await digestModel(loads[0] ?? ''));
+    await models.reload();
+    expect(loads).toHaveLength(2);
+    await models.reload();
+    expect(loads).toHaveLength(2);
+    expect(models.loaded()).toHaveLength(1);
+    await models.load('vehicles-v8n.pt');
+    expect(loads).toHaveLength(2);
+  });
+
+  it('leave no reason behind', async () => {
+    const { models, failWith } = await registry();
+    await models.load('yolov8n.pt');
+    const reason = async () => (await models.describe('yolov8n.pt')).reason;
+    replace('yolov8n', 'bad');
+    failWith(new LatticeError('invalid_model', 'It is no model.'));
+    await models.refresh();
+    expect(await reason()).toContain('It is no model.');
+    rmSync(join(modelsDir, 'yolov8n.onnx'));
+    expect(await reason()).toBeNull();
+    failWith(null);
+    replace('yolov8n', 'good');
+    expect(await reason()).toBeNull();
   });
 
   it('keep the old model while an image is in hand, and while a job runs on it', async () => {

@@ -1,5 +1,5 @@
 /** Watches over real folders, with and without notices of the system: every version of a file at rest has one result. */
-import { appendFileSync, linkSync, mkdirSync, renameSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { until } from '../jobs/job-folder.js';
@@ -45,6 +45,115 @@ describe.each([
     }
     await folder.expectResults(['in/a.jpg', 'in/a.jpg']);
     expect(folder.detector.requests).toHaveLength(2);
+  });
+
+  test('links to folders and files beneath the roots are followed, others are named', async () => {
+    for (const name of ['in/day', 'archive', 'archive/old']) mkdirSync(folder.at(name));
+    folder.write('archive/old/a.jpg');
+    folder.write('in/day/b.jpg');
+    for (const [target, link] of [
+      ['day', 'in/latest'],
+      [folder.at('archive/old'), 'in/nas'],
+      ['../../archive', 'in/day/up'],
+      ['..', 'in/circle'],
+      ['/proc', 'in/out'],
+    ] as const) {
+      symlinkSync(target, folder.at(link));
+    }
+    await add();
+    await folder.expectResults(['in/day/b.jpg', 'in/day/up/old/a.jpg'], 0);
+    const { sight } = await view();
+    expect(sight).toMatchObject({ state: 'active', reason: null });
+    expect(sight.report?.skipped).toEqual({
+      "link 'in/out' that leads out of the image folders": 1,
+    });
+    folder.write('archive/old/c.jpg');
+    folder.write('archive/d.jpg');
+    symlinkSync('../archive/d.jpg', folder.at('in/e.jpg'));
+    unlinkSync(folder.at('in/day/up'));
+    await until(
+      'the link to a file',
+      async () => (await folder.results()).includes('in/e.jpg'),
+      10_000,
+    );
+    await until(
+      'the other link',
+      async () => (await folder.results()).includes('in/nas/c.jpg'),
+      10_000,
+    );
+  });
+
+  test('a path that is a link, also to another folder later', async () => {
+    for (const name of ['in/monday', 'in/tuesday']) mkdirSync(folder.at(name));
+    folder.write('in/monday/a.jpg');
+    symlinkSync('monday', folder.at('in/latest'));
+    const { sight } = await add({ paths: ['in/latest'] });
+    expect(sight).toMatchObject({ state: 'active', reason: null });
+    await folder.expectResults(['in/latest/a.jpg'], 0);
+    folder.write('in/tuesday/b.jpg');
+    unlinkSync(folder.at('in/latest'));
+    symlinkSync('tuesday', folder.at('in/latest'));
+    await folder.expectResults(['in/latest/a.jpg', 'in/latest/b.jpg'], 0);
+    unlinkSync(folder.at('in/latest'));
+    symlinkSync('/proc', folder.at('in/latest'));
+    await until('away', async () => (await view()).sight.state === 'away', 10_000);
+    expect((await view()).sight.reason).toBe(
+      "The link 'in/latest' leads out of the image folders.",
+    );
+  });
+
+  test('a path that is no folder any more is away, and said', async () => {
+    folder.write('in/a.jpg');
+    await add();
+    await folder.expectResults(['in/a.jpg'], 0);
+    folder.remove('in');
+    folder.write('in', 'no picture');
+    await until('away', async () => (await view()).sight.state === 'away', 10_000);
+    expect((await view()).sight.reason).toBe(
+      "'in' is a file and no picture: there is no folder of that name.",
+    );
+    folder.remove('in');
+    symlinkSync('in', folder.at('in'));
+    await until(
+      'the circle',
+      async () => (await view()).sight.reason === "The link 'in' leads in a circle.",
+      10_000,
+    );
+    folder.remove('in');
+    mkdirSync(folder.at('in'));
+    folder.write('in/b.jpg');
+    await folder.expectResults(['in/a.jpg', 'in/b.jpg'], 0);
+  });
+
+  test('a file that is overwritten all the time is taken now and then, and said', async () => {
+    await add();
+    let turn = 0;
+    const writing = setInterval(() => {
+      turn += 1;
+      // As cameras do: into the file, or beside it and then in its place; of any length.
+      const text = 'x'.repeat(1 + ((turn * 7) % 10));
+      if (turn % 2 === 0) folder.write('in/snapshot.jpg', text);
+      else {
+        folder.write('in/.new', text);
+        folder.rename('in/.new', 'in/snapshot.jpg');
+      }
+    }, 40);
+    try {
+      await until('results', async () => (await folder.results()).length >= 2, 20_000);
+      await until(
+        'the remark',
+        async () => (await view()).sight.reason?.includes('never rests') === true,
+        10_000,
+      );
+      const { sight } = await view();
+      expect(sight.state).toBe('active');
+      expect(sight.reason).toBe(
+        "'in/snapshot.jpg' never rests: it is overwritten again and again, and taken every 1 s.",
+      );
+    } finally {
+      clearInterval(writing);
+    }
+    await until('rest', async () => (await view()).sight.reason === null, 10_000);
   });
 
   test('after a restart nothing is computed again, also where the folder was away', async () => {

@@ -3,8 +3,8 @@
  * which leads to it where no file has that very name: `native/files/rooted_files.h` opens files by the same rule.
  */
 import { isUtf8 } from 'node:buffer';
-import { readdir, type Dirent } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GlobOptions } from 'tinyglobby';
 
@@ -40,51 +40,53 @@ export function beneathFolder(folder: string | Buffer, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from('/'), name]);
 }
 
-type Done = (error: NodeJS.ErrnoException | null, entries?: Dirent[]) => void;
+type Done = (error: NodeJS.ErrnoException | null, entries?: FolderName[]) => void;
 
-/** A folder that a search has read, by its absolute path. */
-export type OnFolder = (path: string, error: NodeJS.ErrnoException | null) => void;
+/** What a search needs to know of a name. */
+export interface FolderName {
+  name: string;
+  /** On the disk, where text cannot say them. */
+  bytes?: Buffer;
+  isFile: () => boolean;
+  isDirectory: () => boolean;
+  isSymbolicLink: () => boolean;
+}
+
+/** Of a folder, by its absolute path. */
+export type ReadNames = (path: string) => Promise<FolderName[]>;
 
 /** For a search that gives all names as text and leaves out folders of these names. */
 export function searching(
   leftOut: ReadonlySet<string>,
-  onFolder: OnFolder = () => undefined,
+  read: ReadNames = namesAt,
 ): NonNullable<GlobOptions['fs']> {
   const list = (path: string, _options: unknown, done: Done) => {
-    const wanted: Done = (error, entries) => {
-      onFolder(path, error);
-      done(
-        error,
-        entries?.filter((entry) => !(leftOut.has(entry.name) && entry.isDirectory())),
-      );
-    };
-    if (!hasEscapes(path)) readNames(path, wanted);
-    else {
-      void pathOnDisk('/', path).then((onDisk) => {
-        readNames(onDisk, wanted);
-      });
-    }
+    read(path).then(
+      (names) => {
+        done(
+          null,
+          names.filter((entry) => !(leftOut.has(entry.name) && entry.isDirectory())),
+        );
+      },
+      (error: unknown) => {
+        done(error as NodeJS.ErrnoException);
+      },
+    );
   };
   return { readdir: list } as unknown as NonNullable<GlobOptions['fs']>;
 }
 
-function readNames(folder: string | Buffer, done: Done): void {
-  readdir(folder, { withFileTypes: true }, (error, entries) => {
-    // Reading bytes takes twice the time.
-    const isText = error !== null || !entries.some(({ name }) => name.includes('\ufffd'));
-    if (isText) done(error, entries);
-    else readBytes(folder, done);
-  });
+async function namesAt(path: string): Promise<FolderName[]> {
+  return namesIn(hasEscapes(path) ? await pathOnDisk('/', path) : path);
 }
 
-function readBytes(folder: string | Buffer, done: Done): void {
-  readdir(folder, { withFileTypes: true, encoding: 'buffer' }, (error, entries) => {
-    if (error !== null) {
-      done(error);
-      return;
-    }
-    // The same objects: their methods say what is a folder.
-    for (const entry of entries) Object.assign(entry, { name: shownName(entry.name) });
-    done(null, entries as unknown as Dirent[]);
-  });
+export async function namesIn(folder: string | Buffer): Promise<FolderName[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  // Reading bytes takes twice the time.
+  if (!entries.some(({ name }) => name.includes('\ufffd'))) return entries;
+  const inBytes = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+  // The same objects: their methods say what is a folder.
+  return inBytes.map((entry) =>
+    Object.assign(entry as unknown as Dirent, { name: shownName(entry.name), bytes: entry.name }),
+  );
 }

@@ -1,4 +1,4 @@
-/** DateTimeOriginal of the EXIF data of a JPEG, PNG, WebP or TIFF file. Reads a few short parts of it, wherever they lie. */
+/** The time of a picture in the EXIF data of a JPEG, PNG, WebP or TIFF file. Reads a few short parts of it, wherever they lie. */
 import { pictureType } from '../picture-format.js';
 import { wallTime } from '../wall-time.js';
 
@@ -7,6 +7,11 @@ export type ReadBytes = (offset: number, length: number) => Promise<Buffer>;
 
 const EXIF_IFD = 0x8769;
 const DATE_TIME_ORIGINAL = 0x9003;
+const DATE_TIME_DIGITIZED = 0x9004;
+/** Of the last change of the file: programs that edit it write it, and some cameras write no other. */
+const DATE_TIME = 0x0132;
+/** As the standard has it, and with the separators that some cameras write. */
+const TIME = /^(\d{4})([:/.-])(\d\d)\2(\d\d)[ T](\d\d):(\d\d):(\d\d)$/;
 const ENTRY_BYTES = 12;
 const MOST_ENTRIES = 1_000;
 /** Segments of a JPEG, chunks of a PNG or WebP: the metadata comes before the pixels, or behind few chunks of them. */
@@ -17,7 +22,7 @@ const JPEG_HEADER = 'Exif\0\0';
 export async function exifTime(read: ReadBytes): Promise<string | null> {
   try {
     const start = await exifStart(read);
-    return start === null ? null : await dateTimeOriginal(read, start);
+    return start === null ? null : await timeIn(read, start);
   } catch (error) {
     // A number behind the end of what is there.
     if (error instanceof RangeError) return null;
@@ -83,7 +88,7 @@ async function inChunks(
   return null;
 }
 
-async function dateTimeOriginal(read: ReadBytes, start: number): Promise<string | null> {
+async function timeIn(read: ReadBytes, start: number): Promise<string | null> {
   const head = await read(start, 8);
   const order = head.toString('latin1', 0, 2);
   if (order !== 'II' && order !== 'MM') return null;
@@ -97,12 +102,21 @@ async function dateTimeOriginal(read: ReadBytes, start: number): Promise<string 
     }
     return null;
   };
-  const exif = await entry(numbers.u32(head, 4), EXIF_IFD);
-  const date = exif && (await entry(numbers.u32(exif, 8), DATE_TIME_ORIGINAL));
-  if (date === null) return null;
-  const text = (await read(start + numbers.u32(date, 8), 19)).toString('latin1');
-  const parts = /^(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)$/.exec(text);
-  return parts && wallTime(parts.slice(1).map(Number));
+  const time = async (ifd: number, tag: number): Promise<string | null> => {
+    const found = await entry(ifd, tag);
+    if (found === null) return null;
+    const text = (await read(start + numbers.u32(found, 8), 19)).toString('latin1');
+    const [, year, , ...others] = TIME.exec(text) ?? [];
+    return year === undefined ? null : wallTime([year, ...others].map(Number));
+  };
+  const first = numbers.u32(head, 4);
+  const exif = await entry(first, EXIF_IFD);
+  if (exif !== null) {
+    const ifd = numbers.u32(exif, 8);
+    const taken = (await time(ifd, DATE_TIME_ORIGINAL)) ?? (await time(ifd, DATE_TIME_DIGITIZED));
+    if (taken !== null) return taken;
+  }
+  return time(first, DATE_TIME);
 }
 
 const LITTLE_ENDIAN = {

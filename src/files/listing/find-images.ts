@@ -1,17 +1,16 @@
 /** Finds out what a path is, and lists the images of a folder or a glob. */
-import { access, constants, lstat, realpath } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
-import { pathOnDisk, searching, type OnFolder } from './byte-names.js';
-import { chooseImages, notEntered, PICTURES, toPattern, type LeftOut } from './image-names.js';
+import { pathOnDisk, searching } from './byte-names.js';
+import { addLeftOut, chooseImages, notEntered, PICTURES, toPattern } from './image-names.js';
+import type { LeftOut } from './image-names.js';
+import { LinkedSearch, type OnFolder } from './linked-search.js';
+import { resolveBeneath, type OutsideLink, type Place } from './resolve-beneath.js';
+
+export type { Place } from './resolve-beneath.js';
 
 export const GLOB_MAGIC = /[*?[\]{}]/;
-
-/** `relative` is beneath `root`. */
-export interface Place {
-  root: string;
-  relative: string;
-}
 
 export interface Listing extends Place {
   /** Else `relative` is a glob. */
@@ -24,27 +23,33 @@ export interface Listing extends Place {
 export interface FoundImages {
   /** Sorted by code units, relative to the root. */
   images: string[];
-  /** Pictures of formats that are not read. */
+  /** Pictures of formats that are not read, and in a folder links that lead out of the roots. */
   leftOut: LeftOut;
 }
 
-/** Symbolic links are not followed. Rejects when the time has passed. */
+/** Links are followed beneath the roots: `LinkedSearch`. Rejects when the time has passed. */
 export async function findImages(listing: Listing, onFolder?: OnFolder): Promise<FoundImages> {
   const { root, relative, isFolder, cap, withinMs } = listing;
   const start = isFolder ? relative : literalPrefix(relative);
-  // The walk itself follows no link, but its starting folder could have been reached through one.
-  if (!(await isPlainFolder({ root, relative: start }))) return { images: [], leftOut: {} };
-  const found = await glob(isFolder ? PICTURES : toPattern(relative), {
-    cwd: isFolder ? join(root, relative) : root,
-    onlyFiles: true,
-    followSymbolicLinks: false,
-    expandDirectories: false,
-    extglob: false,
-    fs: searching(notEntered(isFolder ? '' : relative), onFolder),
-    caseSensitiveMatch: !isFolder,
-    signal: AbortSignal.timeout(withinMs),
-  });
+  const from = await resolveBeneath({ ...listing, relative: start });
+  if (from?.kind !== 'folder') return { images: [], leftOut: {} };
+  const signal = AbortSignal.timeout(withinMs);
+  const cwd = isFolder ? join(root, relative) : root;
+  const search = new LinkedSearch(listing, onFolder);
+  const found = await search.find(cwd, (read) =>
+    glob(isFolder ? PICTURES : toPattern(relative), {
+      cwd,
+      onlyFiles: true,
+      followSymbolicLinks: false,
+      expandDirectories: false,
+      extglob: false,
+      fs: searching(notEntered(isFolder ? '' : relative), read),
+      caseSensitiveMatch: !isFolder,
+      signal,
+    }),
+  );
   const { images, leftOut } = chooseImages(found);
+  if (isFolder) addLeftOut(leftOut, search.leadingOut);
   const listed = images.sort(byCodeUnits).slice(0, cap + 1);
   return {
     images: isFolder ? listed.map((file) => posix.join(relative, file)) : listed,
@@ -63,16 +68,13 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export type PathKind = 'file' | 'folder' | 'absent';
+export type PathKind = 'file' | 'folder' | 'absent' | OutsideLink;
 
-/** Does not follow links. */
-export async function kindOf({ root, relative }: Place): Promise<PathKind> {
-  try {
-    const entry = await lstat(await pathOnDisk(root, relative));
-    return entry.isDirectory() ? 'folder' : 'file';
-  } catch {
-    return 'absent';
-  }
+export async function kindOf(place: Place): Promise<PathKind> {
+  const found = await resolveBeneath(place);
+  if (found === null) return 'absent';
+  if (found.kind === 'outside') return { link: found.link, inCircle: found.inCircle };
+  return found.kind === 'folder' ? 'folder' : 'file';
 }
 
 /** Whether this user may list the folder and open what is in it. */
@@ -81,15 +83,4 @@ export async function isReadable({ root, relative }: Place): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Whether no component beneath the root is a link. */
-export async function isPlainFolder({ root, relative }: Place): Promise<boolean> {
-  try {
-    const real = await realpath(await pathOnDisk(root, relative), 'buffer');
-    const plain = await pathOnDisk(await realpath(root), posix.join(relative, '.'));
-    return real.equals(Buffer.from(plain));
-  } catch {
-    return false;
-  }
 }

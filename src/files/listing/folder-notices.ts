@@ -99,6 +99,11 @@ export class FolderNotices {
 }
 
 function identityOf(folder: string): string {
-  const { dev, ino } = statSync(folder, { bigint: true, throwIfNoEntry: false }) ?? {};
-  return `${dev}-${ino}`;
+  try {
+    const { dev, ino } = statSync(folder, { bigint: true });
+    return `${dev}-${ino}`;
+  } catch {
+    // It went away, or is no folder any more: the scan finds out.
+    return '';
+  }
 }

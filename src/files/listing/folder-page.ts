@@ -1,8 +1,10 @@
 /** Lists one folder page by page: its folders and pictures, by name. */
 import { lstat, opendir } from 'node:fs/promises';
-import { byCodeUnits, isPlainFolder, type Place } from './find-images.js';
-import { beneathFolder, pathOnDisk, shownName } from './byte-names.js';
+import { beneathFolder, shownName } from './byte-names.js';
+import { byCodeUnits } from './find-images.js';
 import { holdsPhotos, IMAGE_NAME } from './image-names.js';
+import { inFolder } from './open-beneath.js';
+import { resolveBeneath, resolveLink, type OutsideLink, type Place } from './resolve-beneath.js';
 
 /** Names that are read from the folder at a time. */
 const NAMES_PER_READ = 1_000;
@@ -20,19 +22,23 @@ export interface FolderEntry {
   status: { bytes: number; modifiedAt: number } | null;
 }
 
-/** `absent`: there is no such folder, or a link leads to it. `forbidden`: this user may not read it. */
-export type FolderPage = FolderEntry[] | 'absent' | 'forbidden';
+/** `absent`: there is no such folder. `forbidden`: this user may not read it. */
+export type FolderPage = FolderEntry[] | 'absent' | 'forbidden' | OutsideLink;
 
 /**
- * The first `limit` entries behind `after`, by code units. As in a job's folder, neither links nor names that begin
- * with a dot are listed. Memory is bounded by the page, not by the folder.
+ * The first `limit` entries behind `after`, by code units. As in a job's folder, links are what they lead to, and neither
+ * links that lead out of the roots nor names that begin with a dot are listed. Memory is bounded by the page, not by the
+ * folder.
  */
 export async function readFolderPage(query: FolderQuery): Promise<FolderPage> {
-  if (!(await isPlainFolder(query))) return 'absent';
+  const found = await resolveBeneath(query);
+  if (found?.kind === 'outside') return { link: found.link, inCircle: found.inCircle };
+  if (found?.kind !== 'folder') return 'absent';
+  const { real } = found;
   try {
-    const folder = await pathOnDisk(query.root, query.relative);
-    const entries = await firstEntries(folder, query);
-    return await Promise.all(entries.map((entry) => describe(folder, entry)));
+    return await inFolder(real, query, async (folder) =>
+      Promise.all((await firstEntries(folder, real, query)).map(describe)),
+    );
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
@@ -43,24 +49,32 @@ export async function readFolderPage(query: FolderQuery): Promise<FolderPage> {
 
 interface Named {
   name: string;
-  bytes: Buffer;
   isFolder: boolean;
+  /** Of a link, what it leads to. */
+  onDisk: Buffer;
 }
 
-async function firstEntries(
-  folder: string | Buffer,
-  { after, limit }: FolderQuery,
-): Promise<Named[]> {
+async function firstEntries(folder: string, real: Buffer, query: FolderQuery): Promise<Named[]> {
+  const { after, limit } = query;
   let kept: Named[] = [];
+  /** Behind this name no entry can be among the first. */
+  let last: string | null = null;
   // The types say that names are text in any encoding.
   const options = { bufferSize: NAMES_PER_READ, encoding: 'buffer' as BufferEncoding };
   for await (const entry of await opendir(folder, options)) {
     const bytes = entry.name as unknown as Buffer;
     const name = shownName(bytes);
-    const isFolder = entry.isDirectory();
-    if (name <= after || !(isFolder || entry.isFile()) || !isShown(name, isFolder)) continue;
-    kept.push({ name, bytes, isFolder });
-    if (kept.length >= limit + NAMES_PER_READ) kept = lowest(kept, limit);
+    if (name <= after || (last !== null && name > last)) continue;
+    const found = entry.isSymbolicLink()
+      ? await resolveLink(query, real, bytes)
+      : { kind: entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other' };
+    const isFolder = found?.kind === 'folder';
+    if (!(isFolder || found?.kind === 'file') || !isShown(name, isFolder)) continue;
+    const onDisk = 'real' in found ? found.real : beneathFolder(folder, bytes);
+    kept.push({ name, isFolder, onDisk });
+    if (kept.length < limit + NAMES_PER_READ) continue;
+    kept = lowest(kept, limit);
+    last = kept.at(-1)?.name ?? null;
   }
   return lowest(kept, limit);
 }
@@ -73,11 +87,8 @@ function lowest(entries: Named[], limit: number): Named[] {
   return entries.sort((a, b) => byCodeUnits(a.name, b.name)).slice(0, limit);
 }
 
-async function describe(
-  folder: string | Buffer,
-  { name, bytes, isFolder }: Named,
-): Promise<FolderEntry> {
-  const status = await lstat(beneathFolder(folder, bytes)).then(
+async function describe({ name, isFolder, onDisk }: Named): Promise<FolderEntry> {
+  const status = await lstat(onDisk).then(
     ({ size, mtimeMs }) => ({ bytes: size, modifiedAt: mtimeMs / 1_000 }),
     () => null,
   );

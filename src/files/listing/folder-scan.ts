@@ -1,23 +1,24 @@
 /**
  * What one watch sees of its folders. A scan looks at every image; what the system tells of changed folders only makes a
  * look come sooner. Each file is `moving` until two looks, `settleMs` apart by a clock that nobody sets, have found the
- * same version. Then the service asks for it, says what its ledger knows of it, and submits what is `fresh`.
+ * same version, or until it has been overwritten for `MOST_SETTLES` times as long. Then the service asks for it, says what its ledger knows of it, and submits what is `fresh`.
  */
-import { accessSync, constants, lstatSync, statfsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { hasEscapes, pathOnDisk } from './byte-names.js';
+import { FileVersions, isFolder, isReadable, type FileVersion } from './file-versions.js';
 import { findImages, GLOB_MAGIC, kindOf, literalPrefix, type Place } from './find-images.js';
 import { FolderNotices } from './folder-notices.js';
 import { addLeftOut, holdsPhotos, IMAGE_NAME, type LeftOut } from './image-names.js';
+import { isPicture } from './open-beneath.js';
+import { outsideText } from './resolve-beneath.js';
 
 /** More are left out: they would take the memory of the process. */
 const MOST_FILES = 500_000;
 const SCAN_MS = 600_000;
 const LOOKS_PER_TURN = 500;
-/** FUSE, CIFS, SMB 2, FAT, exFAT: the number of a file may change while it lies there. */
-const WITHOUT_INODES = new Set([0x65735546, 0xff534d42, 0xfe534d42, 0x4d44, 0x2011bab0]);
-
+/** A file that is overwritten for so many times `settleMs` is taken as it is; one that only grows is still being written. */
+const MOST_SETTLES = 10;
+const RESTLESS_NAMED = 3;
 export interface ScanSpec {
   watch: number;
   roots: readonly string[];
@@ -60,6 +61,8 @@ export interface ScanReport {
   isWhole: boolean;
   /** For people; empty where all is well. */
   faults: string[];
+  /** What people should know of files that are taken; empty where all is well. */
+  remarks: string[];
   /** None of the paths is there. */
   isAway: boolean;
   /** Files that are not taken, by the reason. */
@@ -72,10 +75,13 @@ export interface ScanReport {
 interface Entry {
   root: string;
   version: string;
-  isEmpty: boolean;
+  size: bigint;
+  inode: bigint;
   /** Of the first look that found this version. */
   since: number;
   arrived: number;
+  /** Of the first look that found it overwritten before it had come to rest or was taken. */
+  restlessSince: number | null;
   standing: Standing | 'moving' | 'asked' | 'skipped';
   scan: number;
 }
@@ -92,7 +98,9 @@ export class FolderScan {
   readonly #fresh = new Set<string>();
   readonly #pending = new Set<string>();
   readonly #skipped = new Set<string>();
-  readonly #inodes = new Map<bigint, boolean>();
+  /** Taken although they did not come to rest. */
+  readonly #restless = new Set<string>();
+  readonly #versions: FileVersions;
   #existing: SeenFile[] = [];
   #unlisted: ReadonlySet<string>;
   #scan = 0;
@@ -106,6 +114,7 @@ export class FolderScan {
     this.#onDue = onDue;
     this.#alive = alive;
     this.#unlisted = new Set(spec.unlisted);
+    this.#versions = new FileVersions(spec.roots);
     this.#notices = new FolderNotices(spec.notices, (root, paths) => {
       void this.#notice(root, paths);
     });
@@ -127,9 +136,9 @@ export class FolderScan {
     // Files of a path that is listed are no existing ones where another path names them too.
     const paths = [...this.#spec.paths].sort((a, b) => this.#order(a.path) - this.#order(b.path));
     for (const { path, places } of paths) {
-      const isThere = await this.#scanPath(path, places, faults, leftOut);
-      if (isThere) there += 1;
-      else faults.push(`There is no folder '${path}', or it cannot be read.`);
+      const whyNot = await this.#scanPath(path, places, faults, leftOut);
+      if (whyNot === null) there += 1;
+      else faults.push(whyNot);
     }
     this.#isWhole = faults.length === 0;
     if (this.#isWhole) this.#forget();
@@ -140,6 +149,7 @@ export class FolderScan {
       counts: this.counts(),
       isWhole: this.#isWhole,
       faults,
+      remarks: this.#remarks(),
       isAway: there === 0,
       skipped: { ...leftOut, ...this.#skippedFiles() },
       tookMs: performance.now() - start,
@@ -215,6 +225,7 @@ export class FolderScan {
       if (entry !== before || entry.version !== before.version) continue;
       this.#fresh.delete(path);
       entry.standing = 'asked';
+      entry.restlessSince = null;
       const ageMs = performance.now() - entry.arrived;
       files.push({ path, version: entry.version, ageMs, isCopy: standing === 'copy' });
     }
@@ -228,7 +239,7 @@ export class FolderScan {
       paths.map(async (path) => {
         const known = this.#entries.get(path)?.root;
         for (const root of known === undefined ? this.#spec.roots : [known]) {
-          const found = await this.#read(root, path);
+          const found = await this.#versions.read(root, path);
           if (found !== null) return found?.version;
         }
         return null;
@@ -246,38 +257,55 @@ export class FolderScan {
     return this.#unlisted.has(path) ? 1 : 0;
   }
 
+  /** Null, or why nothing is at the path. */
   async #scanPath(
     path: string,
     places: readonly Place[],
     faults: string[],
     leftOut: LeftOut,
-  ): Promise<boolean> {
+  ): Promise<string | null> {
     let isThere = false;
-    for (const { root, relative } of places) {
+    let whyNot = `There is no folder '${path}', or it cannot be read.`;
+    for (const place of places) {
+      const { root, relative } = place;
       this.#alive();
-      const kind = await kindOf({ root, relative });
+      const kind = await kindOf(place);
       const isGlob = kind === 'absent' && GLOB_MAGIC.test(relative);
-      if (kind === 'file') await this.#lookAt(root, [relative], path);
-      else if (kind === 'folder' || isGlob) {
-        const start = isGlob ? literalPrefix(relative) : relative;
-        if ((await kindOf({ root, relative: start })) !== 'folder') continue;
-        const listing = { root, relative, isFolder: !isGlob, cap: MOST_FILES, withinMs: SCAN_MS };
-        const found = await findImages(listing, (folder, error) => {
-          this.#alive();
-          if (error === null) this.#notices.add(root, folder);
-          else if (error.code !== 'ENOENT') {
-            const name = posix.relative(root, folder);
-            faults.push(`The folder '${name}' cannot be read: ${error.code ?? error.message}.`);
-          }
-        });
-        addLeftOut(leftOut, found.leftOut);
-        if (found.images.length > MOST_FILES)
-          faults.push(`'${path}' has more than ${MOST_FILES} images: the others are left out.`);
-        await this.#lookAt(root, found.images, path);
-      } else continue;
-      isThere = true;
+      const start = isGlob ? { ...place, relative: literalPrefix(relative) } : place;
+      const from = isGlob ? await kindOf(start) : kind;
+      if (typeof from === 'object') whyNot = outsideText(from);
+      else if (from === 'folder') {
+        await this.#scanFolder({ place, isGlob, path }, faults, leftOut);
+        isThere = true;
+      } else if (kind === 'file') {
+        if (IMAGE_NAME.test(relative) || (await isPicture(place))) {
+          await this.#lookAt(root, [relative], path);
+          isThere = true;
+        } else whyNot = `'${path}' is a file and no picture: there is no folder of that name.`;
+      }
     }
-    return isThere;
+    return isThere ? null : whyNot;
+  }
+
+  async #scanFolder(
+    { place, isGlob, path }: { place: Place; isGlob: boolean; path: string },
+    faults: string[],
+    leftOut: LeftOut,
+  ): Promise<void> {
+    const { root } = place;
+    const listing = { ...place, isFolder: !isGlob, cap: MOST_FILES, withinMs: SCAN_MS };
+    const found = await findImages(listing, (folder, error) => {
+      this.#alive();
+      if (error === null) this.#notices.add(root, folder);
+      else if (error.code !== 'ENOENT') {
+        const name = posix.relative(root, folder);
+        faults.push(`The folder '${name}' cannot be read: ${error.code ?? error.message}.`);
+      }
+    });
+    addLeftOut(leftOut, found.leftOut);
+    if (found.images.length > MOST_FILES)
+      faults.push(`'${path}' has more than ${MOST_FILES} images: the others are left out.`);
+    await this.#lookAt(root, found.images, path);
   }
 
   async #lookAt(root: string, images: readonly string[], ofPath: string): Promise<void> {
@@ -290,7 +318,7 @@ export class FolderScan {
       // A file of the same name in an earlier root is the one that is opened.
       if (this.#entries.get(path)?.scan === this.#scan) continue;
       const isNew = !this.#entries.has(path);
-      const looked = hasEscapes(path) ? await this.#look(root, path) : this.#lookNow(root, path);
+      const looked = this.#lookNow(root, path) ?? (await this.#look(root, path));
       if (!looked || !isNew || !isExisting) continue;
       const entry = this.#entries.get(path);
       if (entry === undefined) continue;
@@ -307,10 +335,22 @@ export class FolderScan {
   #skippedFiles(): Record<string, number> {
     const skipped: Record<string, number> = {};
     for (const path of this.#skipped) {
-      const reason = this.#entries.get(path)?.isEmpty === true ? 'empty' : 'no permission';
+      const reason = this.#entries.get(path)?.size === 0n ? 'empty' : 'no permission';
       skipped[reason] = (skipped[reason] ?? 0) + 1;
     }
     return skipped;
+  }
+
+  #remarks(): string[] {
+    const count = this.#restless.size;
+    if (count === 0) return [];
+    const names = [...this.#restless].slice(0, RESTLESS_NAMED).map((path) => `'${path}'`);
+    const more = count > RESTLESS_NAMED ? ` and ${count - RESTLESS_NAMED} more` : '';
+    const are = count === 1 ? 'never rests: it is' : 'never rest: they are';
+    const seconds = (MOST_SETTLES * this.#spec.settleMs) / 1_000;
+    return [
+      `${names.join(', ')}${more} ${are} overwritten again and again, and taken every ${seconds} s.`,
+    ];
   }
 
   /** The system tells of these names. What they mean beyond a file that is known is for a scan to find out. */
@@ -329,7 +369,7 @@ export class FolderScan {
   /** It is one, or was one at the last scan. */
   #isFolder(root: string, path: string): boolean {
     if (this.#notices.has(join(root, path))) return true;
-    return lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() === true;
+    return isFolder(join(root, path));
   }
 
   /** As a walk of the folder would find it. */
@@ -346,42 +386,17 @@ export class FolderScan {
   }
 
   async #look(root: string, path: string): Promise<boolean> {
-    return this.#took(root, path, await this.#read(root, path));
+    return this.#took(root, path, await this.#versions.read(root, path));
   }
 
-  #lookNow(root: string, path: string): boolean {
-    return this.#took(root, path, this.#stat(join(root, path)));
-  }
-
-  async #read(root: string, path: string): Promise<Status | null | undefined> {
-    return this.#stat(hasEscapes(path) ? await pathOnDisk(root, path) : join(root, path));
-  }
-
-  /** Null: there is no such file. Undefined: it cannot be known. */
-  #stat(onDisk: string | Buffer): Status | null | undefined {
-    try {
-      const { ino, size, mtimeNs, ctimeMs, dev, ...status } = lstatSync(onDisk, { bigint: true });
-      if ((status.mode & 0o170000n) !== 0o100000n) return null;
-      const inode = this.#keepsInodes(dev, onDisk) ? ino : 0;
-      const version = `${inode}-${size}-${mtimeNs}`;
-      return { onDisk, version, isEmpty: size === 0n, changedAt: Number(ctimeMs) };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return code === 'ENOENT' || code === 'ENOTDIR' ? null : undefined;
-    }
-  }
-
-  #keepsInodes(device: bigint, onDisk: string | Buffer): boolean {
-    let keeps = this.#inodes.get(device);
-    if (keeps === undefined) {
-      keeps = !WITHOUT_INODES.has(statfsSync(onDisk).type);
-      this.#inodes.set(device, keeps);
-    }
-    return keeps;
+  /** Null: it takes more than one call. */
+  #lookNow(root: string, path: string): boolean | null {
+    const found = this.#versions.now(root, path);
+    return found === 'slow' ? null : this.#took(root, path, found);
   }
 
   /** False: there is no file. */
-  #took(root: string, path: string, found: Status | null | undefined): boolean {
+  #took(root: string, path: string, found: FileVersion | null | undefined): boolean {
     let entry = this.#entries.get(path);
     if (found === undefined) {
       if (entry !== undefined) entry.scan = this.#scan;
@@ -392,21 +407,50 @@ export class FolderScan {
       return false;
     }
     const now = performance.now();
-    if (entry?.version !== found.version) {
-      const arrived = this.#arrival(found.changedAt, now);
-      const { version, isEmpty } = found;
-      this.#drop(path);
-      entry = { root, version, isEmpty, since: now, arrived, standing: 'moving', scan: this.#scan };
-      this.#entries.set(path, entry);
-      this.#moving.add(path);
-    }
+    if (entry?.version !== found.version) entry = this.#changed(root, path, found, now);
     entry.scan = this.#scan;
-    const rests = entry.standing === 'moving' && now - entry.since >= this.#spec.settleMs;
-    if (rests || entry.standing === 'skipped') {
-      const isTaken = !entry.isEmpty && isReadable(found.onDisk);
+    const isRestless = this.#isRestless(entry, now);
+    const rests = now - entry.since >= this.#spec.settleMs;
+    if (rests) this.#restless.delete(path);
+    else if (isRestless) this.#restless.add(path);
+    const { standing } = entry;
+    // One that is overwritten is empty for a moment.
+    const isDue = rests || (isRestless && entry.size > 0n);
+    if ((standing === 'moving' && isDue) || standing === 'skipped') {
+      const isTaken = entry.size > 0n && isReadable(found.onDisk);
       this.#place(path, isTaken ? 'due' : 'skipped');
     }
     return true;
+  }
+
+  #isRestless({ restlessSince }: Entry, now: number): boolean {
+    return restlessSince !== null && now - restlessSince >= MOST_SETTLES * this.#spec.settleMs;
+  }
+
+  /** Another version of the file is there. */
+  #changed(root: string, path: string, found: FileVersion, now: number): Entry {
+    const { version, size, inode } = found;
+    const before = this.#entries.get(path);
+    const isOpen =
+      before !== undefined && !['known', 'pending', 'skipped'].includes(before.standing);
+    const grows = before?.inode === inode && size > before.size;
+    const restlessSince = isOpen ? (before.restlessSince ?? (grows ? null : now)) : null;
+    if (before?.standing === 'fresh' && this.#isRestless(before, now)) {
+      // By the time it is submitted there is always another version.
+      return Object.assign(before, { version, size, inode, since: now });
+    }
+    const wasRestless = this.#restless.has(path);
+    this.#drop(path);
+    const entry: Entry = {
+      ...{ root, version, size, inode, since: now, restlessSince },
+      arrived: this.#arrival(found.changedAt, now),
+      standing: 'moving',
+      scan: this.#scan,
+    };
+    this.#entries.set(path, entry);
+    this.#moving.add(path);
+    if (wasRestless) this.#restless.add(path);
+    return entry;
   }
 
   /** When the file changed, where its clock and ours show that this was since the last scan. */
@@ -427,8 +471,8 @@ export class FolderScan {
 
   #drop(path: string): void {
     this.#entries.delete(path);
-    for (const set of [this.#moving, this.#due, this.#fresh, this.#pending, this.#skipped])
-      set.delete(path);
+    for (const set of [this.#moving, this.#due, this.#fresh, this.#pending]) set.delete(path);
+    for (const set of [this.#skipped, this.#restless]) set.delete(path);
   }
 
   /** Looks at moving files again when they have rested long enough, and says what is due. */
@@ -455,22 +499,5 @@ export class FolderScan {
       await setImmediate();
     }
     this.#settle();
-  }
-}
-
-interface Status {
-  onDisk: string | Buffer;
-  version: string;
-  isEmpty: boolean;
-  /** Of its status, Unix milliseconds: a rename changes it. */
-  changedAt: number;
-}
-
-function isReadable(onDisk: string | Buffer): boolean {
-  try {
-    accessSync(onDisk, constants.R_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -133,9 +133,9 @@ export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps
       operationId: 'listImages',
       summary: 'Folders and images beneath the image roots',
       description:
-        'One page of a folder, by name. Names that begin with a dot, symbolic links and files that are not named as ' +
-        'images are left out, as in the folder of a job. A relative folder is looked up in every root; of entries of the ' +
-        `same name the one of the first root is listed, which is the one that a detection opens. ${WHERE_OFF}`,
+        'One page of a folder, by name. Names that begin with a dot, symbolic links that lead out of the image folders and ' +
+        'files that are not named as images are left out, as in the folder of a job. A relative folder is looked up in ' +
+        `every root; of entries of the same name the one of the first root is listed, which is the one that a detection opens. ${WHERE_OFF}`,
       tags: ['Images'],
       request: { query: folderQuerySchema },
       answers: { 200: json('A page of the folder', folderPageSchema) },

@@ -147,7 +147,8 @@ const statusView = snakeCase(
         'its times; away: none of its paths is there',
     }),
     reason: z.string().nullable().openapi({
-      description: 'What could not be read, or why nothing is submitted now',
+      description:
+        'What could not be read, why nothing is submitted now, or which files never rest and are taken as they are',
     }),
     files: z
       .object({
@@ -159,7 +160,7 @@ const statusView = snakeCase(
         failed: z.int(),
         skipped: z.record(z.string(), z.int()).openapi({
           description:
-            'Not taken, by reason: empty, no permission, or the ending of a format that is not read',
+            'Not taken, by reason: empty, no permission, a link that leads out, or the ending of a format that is not read',
           example: { '.heic': 3 },
         }),
       })

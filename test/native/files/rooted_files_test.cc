@@ -61,6 +61,29 @@ class RootedFilesTest : public testing::Test {
     return file.ok() ? TextOf(file->bytes) : file.status().message();
   }
 
+  // Closed at the end of their life.
+  struct Roots {
+    std::vector<RootFolder> folders;
+    ~Roots() {
+      for (const RootFolder& root : folders) close(root.fd);
+    }
+  };
+  Roots OpenRoots() const {
+    Roots roots;
+    for (const char* name : {"root", "second"}) {
+      const std::string path = base_ / name;
+      roots.folders.push_back({path, path, open(path.c_str(), O_RDONLY | O_DIRECTORY)});
+      EXPECT_GE(roots.folders.back().fd, 0);
+    }
+    return roots;
+  }
+
+  struct AnyRoot : ReadObserver {
+    bool EnterRoot(size_t /*root*/) override { return true; }
+    void Progress() override {}
+    bool TakeBytes(size_t /*bytes*/) override { return true; }
+  };
+
   fs::path base_;
 };
 
@@ -136,6 +159,75 @@ TEST_F(RootedFilesTest, LinksAreFollowedWhileTheyStayBeneath) {
   EXPECT_EQ(ContentOf("folder/b.jpg"), "deep");
 }
 
+// An absolute target and a way through `..` are followed into whichever image folder they lead to.
+TEST_F(RootedFilesTest, LinksAreFollowedIntoEveryRoot) {
+  const std::string root = (base_ / "root").string();
+  const std::string second = (base_ / "second").string();
+  fs::create_symlink(root + "/sub/b.jpg", base_ / "root/own.jpg");
+  fs::create_symlink(second + "/./c.jpg", base_ / "root/other.jpg");
+  fs::create_symlink("../second/c.jpg", base_ / "root/beside.jpg");
+  fs::create_symlink("../../second/none/../c.jpg", base_ / "root/sub/absent.jpg");
+  fs::create_symlink(base_.string() + "/outside/../second/c.jpg", base_ / "root/around.jpg");
+  fs::create_directory_symlink(root + "/sub", base_ / "second/sub");
+  fs::create_directory_symlink(second + "/", base_ / "root/all");
+  fs::create_directory_symlink(root, base_ / "root/sub/top");
+  EXPECT_EQ(ContentOf("own.jpg"), "deep");
+  EXPECT_EQ(ContentOf("other.jpg"), "second");
+  EXPECT_EQ(ContentOf("beside.jpg"), "second");
+  EXPECT_EQ(CodeOf("sub/absent.jpg"), StatusCode::kImageNotFound);
+  EXPECT_EQ(ContentOf("around.jpg"), "second");
+  EXPECT_EQ(ContentOf("all/sub/top/all/c.jpg"), "second");
+  EXPECT_EQ(ContentOf(second + "/sub/b.jpg"), "deep");
+  // Names outside the roots are compared, never opened: these end at no root.
+  fs::create_symlink(base_.string() + "/rooted/a.jpg", base_ / "root/beginning.jpg");
+  fs::create_symlink(base_.string(), base_ / "root/above");
+  EXPECT_EQ(CodeOf("beginning.jpg"), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(CodeOf("above/outside/secret.jpg"), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(ContentOf("above/root/a.jpg"), "first");
+}
+
+// A root that is itself a link: targets name it by either path.
+TEST_F(RootedFilesTest, ARootThatIsALinkIsKnownByBothOfItsPaths) {
+  fs::create_directory_symlink(base_ / "root", base_ / "volume");
+  const auto files = RootedFiles::Open({(base_ / "volume").string()}, kLimit);
+  ASSERT_TRUE(files.ok());
+  fs::create_symlink(base_ / "volume/a.jpg", base_ / "root/by-link.jpg");
+  fs::create_symlink(base_ / "root/a.jpg", base_ / "root/by-name.jpg");
+  EXPECT_EQ(TextOf(files->Read("by-link.jpg")->bytes), "first");
+  EXPECT_EQ(TextOf(files->Read("by-name.jpg")->bytes), "first");
+}
+
+TEST_F(RootedFilesTest, ALinkEntersAnotherRootOnlyIfThatAnswers) {
+  struct Refusing : ReadObserver {
+    bool EnterRoot(size_t root) override {
+      entered.push_back(root);
+      return root == 0;
+    }
+    void Progress() override {}
+    bool TakeBytes(size_t /*bytes*/) override { return true; }
+    std::vector<size_t> entered;
+  };
+  fs::create_symlink("../second/c.jpg", base_ / "root/beside.jpg");
+  Refusing observer;
+  const Status status = Files().Read("beside.jpg", &observer).status();
+  EXPECT_EQ(status.code(), StatusCode::kVolumeUnavailable);
+  EXPECT_EQ(status.message(), "The volume of image folder 2 of 2 does not answer.");
+  EXPECT_EQ(observer.entered, (std::vector<size_t>{0, 1}));
+}
+
+TEST_F(RootedFilesTest, SoManyLinksAreFollowedAndNoMore) {
+  std::string target = "a.jpg";
+  for (int i = 1; i <= 41; ++i) {
+    const std::string name = "link-" + std::to_string(i);
+    // Every second one by an absolute path, for which the kernel counts anew.
+    fs::create_symlink(i % 2 == 0 ? base_ / "root" / target : fs::path(target),
+                       base_ / "root" / name);
+    target = name;
+  }
+  EXPECT_EQ(ContentOf("link-40"), "first");
+  EXPECT_EQ(CodeOf("link-41"), StatusCode::kPathNotAllowed);
+}
+
 TEST_F(RootedFilesTest, LinksThatLeaveAreRefused) {
   fs::create_symlink("../outside/secret.jpg", base_ / "root/out.jpg");
   fs::create_symlink(base_ / "outside/secret.jpg", base_ / "root/absolute.jpg");
@@ -146,6 +238,12 @@ TEST_F(RootedFilesTest, LinksThatLeaveAreRefused) {
   for (const char* path : {"out.jpg", "absolute.jpg", "sub/out/secret.jpg", "loop-a"}) {
     EXPECT_EQ(CodeOf(path), StatusCode::kPathNotAllowed) << path;
   }
+  EXPECT_EQ(
+      ContentOf("sub/out/secret.jpg"),
+      "\"sub/out/secret.jpg\" is outside the image folders: the link \"sub/out\" leads out of "
+      "them");
+  EXPECT_EQ(ContentOf("loop-a"),
+            "\"loop-a\" cannot be opened: the link \"loop-a\" leads in a circle");
   EXPECT_EQ(CodeOf("dangling.jpg"), StatusCode::kImageNotFound);
 }
 
@@ -386,13 +484,17 @@ TEST_F(RootedFilesTest, TheWalkAgreesWithTheKernel) {
   fs::create_symlink("loop", base_ / "root/loop");
   fs::create_symlink("nowhere", base_ / "root/dangling");
   fs::create_directory_symlink("sub/", base_ / "root/folder");
-  const int root = open((base_ / "root").c_str(), O_RDONLY | O_DIRECTORY);
-  ASSERT_GE(root, 0);
-  for (const char* path : {"a.jpg", "a.jpg/", "a.jpg/x", "inside.jpg", "sub/up.jpg", "sub/out.jpg",
-                           "absolute", "loop", "loop/x", "dangling", "folder", "folder/b.jpg",
-                           "folder/", "sub", ".", "./.", "none", "inside.jpg/x", "sub/./up.jpg"}) {
-    const int by_kernel = OpenBeneath(root, path);
-    const int by_walk = OpenBeneathByWalk(root, path);
+  fs::create_symlink(base_ / "root/sub/b.jpg", base_ / "root/own");
+  fs::create_symlink("../../second/c.jpg", base_ / "root/sub/other");
+  const Roots roots = OpenRoots();
+  for (const char* path :
+       {"a.jpg",        "a.jpg/", "a.jpg/x",   "inside.jpg", "sub/up.jpg", "sub/out.jpg",
+        "absolute",     "loop",   "loop/x",    "dangling",   "folder",     "folder/b.jpg",
+        "folder/",      "sub",    ".",         "./.",        "none",       "inside.jpg/x",
+        "sub/./up.jpg", "own",    "sub/other", "own/x"}) {
+    AnyRoot observer;
+    const int by_kernel = OpenBeneath(roots.folders, 0, path, observer).fd;
+    const int by_walk = OpenBeneathByWalk(roots.folders, 0, path, observer).fd;
     if (by_kernel < 0 || by_walk < 0) {
       EXPECT_EQ(by_walk, by_kernel) << path;
       continue;
@@ -405,44 +507,51 @@ TEST_F(RootedFilesTest, TheWalkAgreesWithTheKernel) {
     close(by_kernel);
     close(by_walk);
   }
-  close(root);
 }
 
-// A folder that keeps turning into a link to the outside: no outside byte is ever read.
+// A folder, and a link into another root, that keep turning into a link to the outside: no outside
+// byte is ever read.
 TEST_F(RootedFilesTest, SwappedFoldersNeverLeadOutside) {
   fs::create_directories(base_ / "root/swap");
   Write(base_ / "root/swap/secret.jpg", "inside");
+  Write(base_ / "second/secret.jpg", "inside");
   fs::create_directory_symlink("../outside", base_ / "root/link");
-  const std::string a = (base_ / "root/swap").string();
-  const std::string b = (base_ / "root/link").string();
+  fs::create_directory_symlink(base_ / "second", base_ / "root/linked");
+  fs::create_directory_symlink(base_ / "outside", base_ / "root/linked-out");
+  const auto exchange = [&](const char* one, const char* other) {
+    renameat2(AT_FDCWD, (base_ / "root" / one).c_str(), AT_FDCWD, (base_ / "root" / other).c_str(),
+              RENAME_EXCHANGE);
+  };
   std::jthread swapper([&](const std::stop_token& stop) {
-    while (!stop.stop_requested())
-      renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE);
+    while (!stop.stop_requested()) {
+      exchange("swap", "link");
+      exchange("linked", "linked-out");
+    }
   });
   const RootedFiles files = Files();
-  const int root = open((base_ / "root").c_str(), O_RDONLY | O_DIRECTORY);
-  int inside = 0;
-  int refused = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  while (std::chrono::steady_clock::now() < end) {
-    const auto bytes = files.Read("swap/secret.jpg");
-    if (bytes.ok()) {
-      ASSERT_EQ(TextOf(bytes->bytes), "inside");
-      ++inside;
-    } else {
-      EXPECT_EQ(bytes.status().code(), StatusCode::kPathNotAllowed) << bytes.status().message();
-      ++refused;
+  const Roots roots = OpenRoots();
+  AnyRoot observer;
+  for (const char* path : {"swap/secret.jpg", "linked/secret.jpg"}) {
+    int inside = 0;
+    int refused = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (std::chrono::steady_clock::now() < end || inside == 0 || refused == 0) {
+      const auto bytes = files.Read(path);
+      if (bytes.ok()) {
+        ASSERT_EQ(TextOf(bytes->bytes), "inside");
+        ++inside;
+      } else {
+        EXPECT_EQ(bytes.status().code(), StatusCode::kPathNotAllowed) << bytes.status().message();
+        ++refused;
+      }
+      const int fd = OpenBeneathByWalk(roots.folders, 0, path, observer).fd;
+      if (fd < 0) continue;
+      char text[8] = {};
+      ASSERT_EQ(read(fd, text, sizeof(text)), 6);
+      ASSERT_STREQ(text, "inside");
+      close(fd);
     }
-    const int fd = OpenBeneathByWalk(root, "swap/secret.jpg");
-    if (fd < 0) continue;
-    char text[8] = {};
-    ASSERT_EQ(read(fd, text, sizeof(text)), 6);
-    ASSERT_STREQ(text, "inside");
-    close(fd);
   }
-  close(root);
-  EXPECT_GT(inside, 0);
-  EXPECT_GT(refused, 0);
 }
 
 }  // namespace

@@ -49,6 +49,44 @@ TEST(JpegExtent, EndsWhereTheEndMarkerBelongs) {
   }
 }
 
+// The image data decide, not the end marker.
+TEST(JpegExtent, AShortTrailerInPlaceOfTheEndMarkerIsNoDamage) {
+  ASSERT_TRUE(StartVips().ok());
+  auto* memory = std::pmr::get_default_resource();
+  std::mt19937 random(53);
+  std::vector<Bytes> trailers = {{'d', 'h', 'a', 'v', 0x5E, 0x01, 0, 0}, Bytes(64, 'x')};
+  for (size_t size = 8; size <= 64; ++size) {
+    Bytes trailer(size);
+    for (uint8_t& byte : trailer) byte = static_cast<uint8_t>(random() % 0xFF);
+    trailer[size / 2] = 0xFF;  // looks like a marker
+    if (trailer[size / 2 + 1] == 0xD9) trailer[size / 2 + 1] = 0x00;
+    trailers.push_back(trailer);
+  }
+  for (const Bytes& photo : Photos()) {
+    const Bytes open(photo.begin(), photo.end() - 2);
+    const Image image = *Decode(photo, {});
+    for (const Bytes& trailer : trailers) {
+      const Bytes ended = Joined(open, trailer);
+      const Result<Image> again = Decode(ended, {});
+      ASSERT_TRUE(again.ok()) << trailer.size() << again.status().message();
+      EXPECT_TRUE(again->data == image.data) << trailer.size();
+      // As a build without libjpeg-turbo decodes it.
+      const Result<size_t> end = FindJpegEnd(ended);
+      ASSERT_TRUE(end.ok()) << end.status().message();
+      const Bytes whole(ended.begin(), ended.begin() + static_cast<ptrdiff_t>(*end));
+      const auto general = DecodeByVips(Joined(whole, {0xFF, 0xD9}), ImageFormat::kJpeg, {}, memory,
+                                        OnWarning::kAccept);
+      ASSERT_TRUE(general.ok()) << general.status().message();
+      EXPECT_TRUE(general->image.data == image.data) << trailer.size();
+    }
+    // It makes no picture whole that breaks off.
+    EXPECT_FALSE(FindJpegEnd(Joined(Bytes(open.begin(), open.end() - 20), trailers[0])).ok());
+    for (const Bytes& rest : {Joined(trailers[0], {0xFF, 0xD9}), Bytes(65, 'x')}) {
+      EXPECT_EQ(Decode(Joined(open, rest), {}).status().code(), StatusCode::kInvalidImage);
+    }
+  }
+}
+
 TEST(JpegExtent, APictureThatBreaksOffIsRefusedWithOrWithoutAnEndMarker) {
   for (const Bytes& photo : Photos()) {
     for (size_t size = 2; size + 3 < photo.size(); ++size) {

@@ -82,8 +82,8 @@ export function countRoutes(route: AddRoute, { jobs, hide, logger }: RouteParts)
       summary: 'Counts of a job by image, folder, hour or day',
       description:
         'Also while the job runs: of the images that have ended. The time of an image is that of its EXIF data ' +
-        "(DateTimeOriginal), else of its file's name, else of its file's last change in the time zone of the service. It " +
-        'is read once, when the image is processed, and is that of the clock on the wall: it has no zone.',
+        "(DateTimeOriginal, DateTimeDigitized, DateTime), else of its file's name and folders, else of its file's last " +
+        'change in the time zone of the service. It is read once, when the image is processed, and is that of the clock on the wall: it has no zone.',
       tags: ['Jobs'],
       request: { params, query: countsQuerySchema },
       answers: {
