@@ -50,7 +50,9 @@ const core = openCore({
   maxSide: 1e5,
 });
 const exact = await core.loadModel(MODEL);
-const fast = await core.loadModel(MODEL, MODEL.replace('.onnx', '.int8.onnx'));
+const fast = await core.loadModel(MODEL, {
+  eightBitPath: MODEL.replace('.onnx', '.int8.onnx'),
+});
 let next = 0;
 
 /** Seconds. */

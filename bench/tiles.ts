@@ -157,7 +157,10 @@ const core = openCore({
 });
 const bundled = join(MODELS, 'vehicles-v8n.onnx');
 const models: [string, NativeModel][] = [
-  ['bundled', await core.loadModel(bundled, bundled.replace('.onnx', '.int8.onnx'))],
+  [
+    'bundled',
+    await core.loadModel(bundled, { eightBitPath: bundled.replace('.onnx', '.int8.onnx') }),
+  ],
   ['public n', await core.loadModel(join(TESTDATA, 'models', 'yolov8n.onnx'))],
 ];
 const asked = process.argv.slice(2);

@@ -29,6 +29,7 @@ const BESIDE_RAY = [
   ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
   ['tests that wait long', 'npx', 'vitest', 'run', ...AT_LOW_SHARE, ...LONG_WAITS],
   ['build of the native unit tests', 'node', 'scripts/test-native.mjs', '--build'],
+  ['sources under the sanitizers', 'node', 'scripts/sanitized-sources.mjs'],
   ['lint', 'npm', 'run', '--silent', 'lint'],
   ['format', 'npm', 'run', '--silent', 'format:check'],
   ['layers', 'npm', 'run', '--silent', 'layers'],

@@ -127,11 +127,11 @@ Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
     ThrowTypeError(env, "path must be a string");
     return env.Undefined();
   }
-  ModelFiles files{info[0].As<Napi::String>().Utf8Value()};
-  if (info[1].IsString()) files.eight_bit = info[1].As<Napi::String>().Utf8Value();
+  ModelToLoad model{info[0].As<Napi::String>().Utf8Value()};
+  if (!info[1].IsUndefined() && !ParseLoadOptions(info[1], model)) return env.Undefined();
   const auto deferred = Napi::Promise::Deferred::New(env);
   AddPending(env, 1);
-  core_->LoadModel(std::move(files), [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](
+  core_->LoadModel(std::move(model), [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](
                                          Result<LoadedModel> loaded) {
     RenewExitHandler();
     settle(std::move(loaded));

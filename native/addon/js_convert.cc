@@ -249,6 +249,13 @@ bool FailArray(Napi::Env env, const char* needed) {
   return false;
 }
 
+void ReadPrecision(Properties& properties, std::string& precision) {
+  properties.Read("precision", precision);
+  if (precision != "auto" && precision != "f32" && precision != "bf16") {
+    properties.Fail("precision", "'auto', 'f32' or 'bf16'");
+  }
+}
+
 }  // namespace
 
 const char* CodeName(StatusCode code) { return kCodeNames[static_cast<size_t>(code)]; }
@@ -257,6 +264,16 @@ Napi::Value ToError(Napi::Env env, const Status& status) {
   const Napi::Object error = Napi::Error::New(env, status.message()).Value();
   error.Set("code", CodeName(status.code()));
   return error;
+}
+
+bool ParseLoadOptions(const Napi::Value& value, ModelToLoad& model) {
+  Properties properties(value, "how to load");
+  if (!properties.Get("eightBitPath").IsUndefined()) {
+    properties.Read("eightBitPath", model.eight_bit);
+  }
+  if (!properties.Get("precision").IsUndefined()) ReadPrecision(properties, model.precision);
+  if (!properties.Get("anew").IsUndefined()) properties.Read("anew", model.anew);
+  return properties.ok();
 }
 
 bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
@@ -270,10 +287,7 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   if (!batches.IsUndefined() && !ReadBatches(batches, options.gpu_batches)) {
     properties.Fail("gpuBatches", kBatchesNeeded);
   }
-  properties.Read("precision", options.precision);
-  if (options.precision != "auto" && options.precision != "f32" && options.precision != "bf16") {
-    properties.Fail("precision", "'auto', 'f32' or 'bf16'");
-  }
+  ReadPrecision(properties, options.precision);
   properties.Read("threads", 1, 1024, options.threads);
   properties.Read("asyncYields", options.async_yields);
   if (!properties.Get("hardwareDecode").IsUndefined()) {
@@ -283,6 +297,9 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
     ParseRectangles(properties.Get("rectangles"), properties, options.rectangles);
   }
   properties.Read("engineCache", options.engine_cache);
+  if (!properties.Get("keptBytes").IsUndefined()) {
+    properties.Read("keptBytes", 0, kMaxSafeInteger, options.most_kept_bytes);
+  }
   properties.Read("maxFileBytes", 1, kMaxSafeInteger, options.max_file_bytes);
   properties.Read("maxPixels", 1, kMaxSafeInteger, options.max_pixels);
   properties.Read("maxSide", 1, 1 << 20, options.max_side);

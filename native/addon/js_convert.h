@@ -23,6 +23,8 @@ const char* CodeName(StatusCode code);
 Napi::Value ToError(Napi::Env env, const Status& status);
 
 bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options);
+// The second argument of loadModel.
+bool ParseLoadOptions(const Napi::Value& value, ModelToLoad& model);
 
 using FindModel = std::function<std::shared_ptr<Engine>(uint32_t)>;
 // Keeps the array where it is until the result's last owner is gone, on any thread; null when the

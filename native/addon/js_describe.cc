@@ -33,6 +33,11 @@ const char* NameOf(HeadLayout layout) {
   return "rows";
 }
 
+// Null for none.
+Napi::Value ToTextOrNull(Napi::Env env, const std::string& text) {
+  return text.empty() ? env.Null() : Napi::Value(Napi::String::New(env, text));
+}
+
 Napi::Array ToEngines(Napi::Env env, const std::vector<BatchEngine>& engines) {
   auto array = Napi::Array::New(env, engines.size());
   for (uint32_t i = 0; i < engines.size(); ++i) {
@@ -40,8 +45,7 @@ Napi::Array ToEngines(Napi::Env env, const std::vector<BatchEngine>& engines) {
     auto object = Napi::Object::New(env);
     object.Set("batch", engine.batch);
     object.Set("isLoaded", engine.is_loaded);
-    object.Set("file",
-               engine.file.empty() ? env.Null() : Napi::Value(Napi::String::New(env, engine.file)));
+    object.Set("file", ToTextOrNull(env, engine.file));
     array.Set(i, object);
   }
   return array;
@@ -74,6 +78,9 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("precision", info.precision);
   object.Set("memoryBytes", static_cast<double>(info.memory_bytes));
   object.Set("engines", ToEngines(env, info.engines));
+  object.Set("keptFile", ToTextOrNull(env, info.kept_file));
+  object.Set("wasKept", info.was_kept);
+  object.Set("replaced", ToNames(env, info.replaced));
   object.Set("stride", info.stride);
   object.Set("metadata", ToMetadata(env, info.metadata));
   return object;

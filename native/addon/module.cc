@@ -7,6 +7,7 @@
 #include "native/addon/decode_image_work.h"
 #include "native/addon/describe_model_work.h"
 #include "native/addon/gpu_limits_work.h"
+#include "native/addon/kept_file_work.h"
 #include "native/addon/read_model_work.h"
 #include "native/cpu/openvino_network.h"
 #include "native/engine/gpu_engine.h"
@@ -70,6 +71,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
               Napi::Function::New(env, lattice::StartDescribeModel, "describeModel"));
   exports.Set("gpuLimits", Napi::Function::New(env, lattice::StartGpuLimits, "gpuLimits"));
   exports.Set("readModel", Napi::Function::New(env, lattice::StartReadModel, "readModel"));
+  exports.Set("readKept", Napi::Function::New(env, lattice::StartReadKept, "readKept"));
+  exports.Set("keep", Napi::Function::New(env, lattice::StartKeep, "keep"));
   exports.Set("decodeImage", Napi::Function::New(env, lattice::StartDecodeImage, "decodeImage"));
   exports.Set("Core", lattice::CoreWrap::Class(env));
   return exports;

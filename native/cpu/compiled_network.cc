@@ -6,11 +6,11 @@
 #include <optional>
 #include <span>
 #include <sstream>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "native/cpu/cpu_precision.h"
+#include "native/cpu/findings.h"
 #include "native/cpu/openvino_model.h"
 #include "native/engine_cache/engine_cache.h"
 #include "native/engine_cache/file_name.h"
@@ -24,25 +24,10 @@ namespace lattice {
 namespace {
 
 // To be raised with every change of what reading a model finds, or of what is kept of it.
-constexpr int kFormat = 3;
+constexpr int kFormat = 4;
 constexpr char kSuffix[] = ".network";
-// Of models and their versions; the files of others are removed.
-constexpr size_t kMostKept = 16;
 
-// What reading a model has found, beside its metadata. A kept network is these bytes, then those of
-// the library.
-struct Findings {
-  InputSize input = {};
-  Head head = {};
-  int anchors = 0;
-  int any_rectangle = 0;
-  int fixed_batch = 0;
-  int stretched = 0;
-  int only_f32 = 0;
-  Quantization quantization = Quantization::kNone;
-};
-static_assert(std::is_trivially_copyable_v<Findings>);
-
+// A kept network is the bytes of the findings, then those of the library.
 struct Network {
   Findings findings;
   ov::Tensor exported;
@@ -66,48 +51,43 @@ std::string CpuFlags() {
 // Says all that a kept network depends on.
 std::string NameOf(const std::string& path, const std::string& sha256, bool bf16) {
   std::ostringstream all;
-  all << kFormat << ' ' << sizeof(Findings) << ' ' << ov::get_openvino_version().buildNumber << ' '
-      << bf16 << ' ' << CpuFlags() << ' ' << sha256;
+  all << kFormat << ' ' << ov::get_openvino_version().buildNumber << ' ' << bf16 << ' '
+      << CpuFlags() << ' ' << sha256;
   return PlainPart(std::filesystem::path(path).stem()) + "_cpu_" + HashPart(all.str()) + kSuffix;
 }
 
-std::optional<Network> Kept(const EngineCache& cache, const std::string& name) {
-  const auto file = cache.Load(name);
-  if (!file || file->size() <= sizeof(Findings)) return std::nullopt;
-  Network network;
-  std::memcpy(&network.findings, file->data(), sizeof(Findings));
-  network.exported = Copied(std::span(*file).subspan(sizeof(Findings)));
-  return network;
+// Nothing where there is none; `fault` becomes a sentence where there is one that is of no use.
+std::optional<Network> Kept(const EngineCache& cache, const std::string& name, size_t classes,
+                            std::string* fault) {
+  const auto file = cache.Load(name, fault);
+  if (!file) return std::nullopt;
+  const auto findings = ReadFindings(*file, classes);
+  if (!findings) {
+    *fault = name + " does not describe the network of its model.";
+    return std::nullopt;
+  }
+  return Network{*findings, Copied(std::span(*file).subspan(kFindingsBytes))};
 }
 
-// Where it cannot be kept, the next load only takes longer.
-void Keep(const EngineCache& cache, const std::string& name, const Network& network) {
+// Where it cannot be kept, the next load only takes longer. False then.
+bool Keep(const EngineCache& cache, const std::string& name, const Network& network,
+          size_t most_bytes) {
+  std::vector<char> file = BytesOf(network.findings);
+  const auto* exported = static_cast<const char*>(network.exported.data());
+  file.insert(file.end(), exported, exported + network.exported.get_byte_size());
   const auto lock = cache.Lock("networks", Clock::now());
-  if (!lock.ok()) return;
-  std::vector<char> file(sizeof(Findings) + network.exported.get_byte_size());
-  std::memcpy(file.data(), &network.findings, sizeof(Findings));
-  std::memcpy(file.data() + sizeof(Findings), network.exported.data(),
-              network.exported.get_byte_size());
-  (void)cache.Store(name, file);
-  cache.KeepLatest(kSuffix, kMostKept);
+  if (!lock.ok() || file.size() > most_bytes) return false;
+  const bool kept = cache.Store(name, file).ok();
+  // Before the others are looked at, which it may be among.
+  const ScopedFd held = cache.Hold(name);
+  cache.KeepWithin(kSuffix, most_bytes);
+  return kept;
 }
 
 // `bf16`: wanted, where the network allows it.
 CpuPrecision PrecisionOf(const Findings& findings, bool bf16) {
-  return {.bf16 = bf16 && findings.only_f32 == 0,
+  return {.bf16 = bf16 && !findings.only_f32,
           .eight_bit = findings.quantization != Quantization::kSigned};
-}
-
-Findings FoundIn(const OpenVinoModel& model) {
-  const ModelInfo& info = model.info;
-  return {.input = {info.input_width, info.input_height},
-          .head = info.head,
-          .anchors = info.anchors,
-          .any_rectangle = info.any_rectangle,
-          .fixed_batch = info.fixed_batch,
-          .stretched = info.stretched,
-          .only_f32 = info.only_f32,
-          .quantization = model.quantization};
 }
 
 Network Compile(const OpenVinoModel& model, bool bf16) {
@@ -120,14 +100,7 @@ Network Compile(const OpenVinoModel& model, bool bf16) {
 }
 
 ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision precision) {
-  info.input_width = findings.input.width;
-  info.input_height = findings.input.height;
-  info.head = findings.head;
-  info.anchors = findings.anchors;
-  info.any_rectangle = findings.any_rectangle != 0;
-  info.fixed_batch = findings.fixed_batch;
-  info.stretched = findings.stretched != 0;
-  info.only_f32 = findings.only_f32 != 0;
+  Describe(findings, &info);
   info.device = "CPU";
   info.precision = precision.bf16 ? "bf16" : "f32";
   if (findings.quantization == Quantization::kUnsigned) info.precision = "int8";
@@ -137,7 +110,9 @@ ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision preci
 // Nothing where the networks are not to be kept.
 std::optional<EngineCache> OpenCache(const EngineOptions& options) {
   // What a list of rectangles comes to is no part of the findings.
-  if (options.cache_folder.empty() || options.rectangles) return std::nullopt;
+  if (options.cache_folder.empty() || options.most_kept_bytes == 0 || options.rectangles) {
+    return std::nullopt;
+  }
   auto opened = EngineCache::Open(options.cache_folder);
   if (!opened.ok()) return std::nullopt;
   return *std::move(opened);
@@ -161,8 +136,12 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   const auto cache = OpenCache(options);
   const std::string name = cache ? NameOf(path, described->sha256, *bf16) : std::string();
   std::optional<Network> network;
-  if (cache && source == Source::kCacheOrFile) network = Kept(*cache, name);
+  std::string fault;
+  if (cache && source == Source::kCacheOrFile) {
+    network = Kept(*cache, name, described->names.size(), &fault);
+  }
   const bool was_kept = network.has_value();
+  bool is_kept = was_kept;
   std::vector<InputSize> rectangles;
   std::vector<std::string> without;
   if (!network) {
@@ -172,21 +151,28 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
     rectangles = model->info.rectangles;
     without = model->info.without;
     network = Compile(*model, *bf16);
-    if (cache) Keep(*cache, name, *network);
+    is_kept = cache && Keep(*cache, name, *network, options.most_kept_bytes);
   }
   CompiledNetwork compiled;
   compiled.precision_ = PrecisionOf(network->findings, *bf16);
   compiled.info_ = Described(*std::move(described), network->findings, compiled.precision_);
   compiled.info_.rectangles = std::move(rectangles);
   compiled.info_.without = std::move(without);
+  compiled.info_.was_kept = was_kept;
+  if (is_kept) compiled.info_.kept_file = name;
+  if (is_kept) compiled.in_use_ = std::make_shared<const ScopedFd>(cache->Hold(name));
+  if (!fault.empty()) compiled.info_.replaced.push_back(fault);
+  compiled.findings_ = network->findings;
   compiled.exported_ = network->exported;
   compiled.file_bytes_ = file_bytes;
-  compiled.was_kept_ = was_kept;
   return compiled;
 }
 
 ov::CompiledModel CompiledNetwork::WithStreams(int threads, int streams) const {
-  return SharedCore().import_model(exported_, "CPU", CpuProperties(threads, streams, precision_));
+  auto network =
+      SharedCore().import_model(exported_, "CPU", CpuProperties(threads, streams, precision_));
+  CheckPorts(network, findings_);
+  return network;
 }
 
 }  // namespace lattice

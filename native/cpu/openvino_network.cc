@@ -266,9 +266,8 @@ class SyncSlots {
 
 // As CompiledNetwork::Load. Beside other models on a thread of lower priority that ends with it,
 // because an unprivileged thread cannot raise its priority again.
-Result<CompiledNetwork> LoadCompiled(
-    const std::string& path, const EngineOptions& options,
-    CompiledNetwork::Source source = CompiledNetwork::Source::kCacheOrFile) {
+Result<CompiledNetwork> LoadCompiled(const std::string& path, const EngineOptions& options,
+                                     CompiledNetwork::Source source) {
   if (!options.beside_others) return CompiledNetwork::Load(path, options, source);
   const auto load = [&] {
     (void)LowerThread(kLoadNice);
@@ -307,24 +306,30 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
 
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string& path,
                                                                const EngineOptions& options) {
-  auto network = LoadCompiled(path, options);
+  using Source = CompiledNetwork::Source;
+  auto network = LoadCompiled(path, options, options.anew ? Source::kFile : Source::kCacheOrFile);
   if (!network.ok()) return network.status();
   std::unique_ptr<Slots> slots;
+  std::string fault;
   try {
     slots = std::make_unique<Slots>(*network, options);
-  } catch (const std::exception&) {
-    if (!network->was_kept()) throw;
-    network = LoadCompiled(path, options, CompiledNetwork::Source::kFile);
+  } catch (const std::exception& error) {
+    if (!network->info().was_kept) throw;
+    fault = network->info().kept_file + " cannot be used: " + FirstLine(error);
+    network = LoadCompiled(path, options, Source::kFile);
     if (!network.ok()) return network.status();
     slots = std::make_unique<Slots>(*network, options);
   }
   ModelInfo info = network->info();
   info.memory_bytes = network->file_bytes();
-  return std::unique_ptr<OpenVinoNetwork>(new OpenVinoNetwork(std::move(info), std::move(slots)));
+  if (!fault.empty()) info.replaced.push_back(fault);
+  return std::unique_ptr<OpenVinoNetwork>(
+      new OpenVinoNetwork(std::move(info), network->in_use(), std::move(slots)));
 }
 
-OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, std::unique_ptr<Slots> slots)
-    : info_(std::move(info)), slots_(std::move(slots)) {}
+OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, std::shared_ptr<const ScopedFd> in_use,
+                                 std::unique_ptr<Slots> slots)
+    : info_(std::move(info)), in_use_(std::move(in_use)), slots_(std::move(slots)) {}
 
 OpenVinoNetwork::~OpenVinoNetwork() = default;
 

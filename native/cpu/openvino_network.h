@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "native/base/scoped_fd.h"
 #include "native/boxes/detections.h"
 #include "native/engine/engine.h"
 #include "native/model/input_size.h"
@@ -50,9 +51,11 @@ class OpenVinoNetwork {
   // As Load, without measuring the memory. Throws what the library throws.
   static Result<std::unique_ptr<OpenVinoNetwork>> Make(const std::string& path,
                                                        const EngineOptions& options);
-  OpenVinoNetwork(ModelInfo info, std::unique_ptr<Slots> slots);
+  OpenVinoNetwork(ModelInfo info, std::shared_ptr<const ScopedFd> in_use,
+                  std::unique_ptr<Slots> slots);
 
   ModelInfo info_;
+  const std::shared_ptr<const ScopedFd> in_use_;  // the kept network
   const std::unique_ptr<Slots> slots_;
 };
 

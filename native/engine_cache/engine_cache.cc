@@ -12,6 +12,8 @@
 #include <system_error>
 #include <thread>
 
+#include "native/engine_cache/kept_file.h"
+
 namespace lattice {
 namespace {
 
@@ -50,27 +52,39 @@ bool IsOurs(const struct stat& info) {
          (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Marks the file as used now.
-std::optional<std::vector<char>> ReadFile(const std::string& path) {
-  // Without O_NONBLOCK a FIFO would keep the open waiting for a writer.
-  const ScopedFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+// Without O_NONBLOCK a FIFO would keep the open waiting for a writer.
+ScopedFd OpenToRead(const std::string& path) {
+  return ScopedFd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+}
+
+// Why it is not read; empty where it is. Marks the file as used now.
+std::string ReadFile(int fd, const std::string& name, std::vector<char>* bytes) {
   struct stat info;
-  if (fd.get() < 0 || fstat(fd.get(), &info) != 0 || !IsOurs(info)) return std::nullopt;
-  std::vector<char> bytes(static_cast<size_t>(info.st_size));
-  if (!ReadAll(fd.get(), bytes)) return std::nullopt;
+  if (fstat(fd, &info) != 0) return "cannot be read: " + Words(errno);
+  if (!S_ISREG(info.st_mode)) return "is no regular file";
+  if (!IsOurs(info)) return "could have been written by another user";
+  const auto size = static_cast<uint64_t>(info.st_size);
+  KeptHead head;
+  if (size < head.size() || !ReadAll(fd, head)) return "is cut short";
+  if (const std::string fault = FaultOfHead(head, size); !fault.empty()) return fault;
+  bytes->resize(size - head.size());
+  if (!ReadAll(fd, *bytes)) return "cannot be read to its end";
+  if (HeadOf(name, *bytes) != head) return "does not hold the bytes that were stored";
   // In a folder that is only readable the last use stays unknown.
-  (void)futimens(fd.get(), nullptr);
-  return bytes;
+  (void)futimens(fd, nullptr);
+  return {};
 }
 
 // Calls for one path must not overlap, in any process: they share PATH.partial.
-Status WriteFile(const std::string& path, std::span<const char> bytes) {
+Status WriteFile(const std::string& path, std::span<const char> head, std::span<const char> bytes) {
   const std::string partial = path + ".partial";
   (void)unlink(partial.c_str());  // of a build that was killed
+  (void)rmdir(path.c_str());      // an empty folder in its place, which no file can replace
   ScopedFd fd(open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   // Some file systems report a full disk only when the file is closed.
-  if (fd.get() >= 0 && WriteAll(fd.get(), bytes) && fsync(fd.get()) == 0 &&
-      close(fd.Release()) == 0 && std::rename(partial.c_str(), path.c_str()) == 0) {
+  if (fd.get() >= 0 && WriteAll(fd.get(), head) && WriteAll(fd.get(), bytes) &&
+      fsync(fd.get()) == 0 && close(fd.Release()) == 0 &&
+      std::rename(partial.c_str(), path.c_str()) == 0) {
     return {};
   }
   const std::string reason = Words(errno);
@@ -102,24 +116,61 @@ Result<EngineCache> EngineCache::Open(const std::string& folder) {
   return EngineCache(folder);
 }
 
-std::optional<std::vector<char>> EngineCache::Load(const std::string& name) const {
-  return ReadFile(PathOf(name));
+std::optional<std::vector<char>> EngineCache::Load(const std::string& name,
+                                                   std::string* fault) const {
+  const ScopedFd fd = OpenToRead(PathOf(name));
+  std::vector<char> bytes;
+  std::string found;
+  if (fd.get() < 0) {
+    if (errno != ENOENT) found = "cannot be opened: " + Words(errno);
+  } else {
+    found = ReadFile(fd.get(), name, &bytes);
+    if (found.empty()) return bytes;
+  }
+  if (fault != nullptr && !found.empty()) *fault = name + " " + found + ".";
+  return std::nullopt;
 }
 
 Status EngineCache::Store(const std::string& name, std::span<const char> bytes) const {
-  return WriteFile(PathOf(name), bytes);
+  return WriteFile(PathOf(name), HeadOf(name, bytes), bytes);
 }
 
-void EngineCache::KeepLatest(const std::string& suffix, size_t count) const {
+ScopedFd EngineCache::Hold(const std::string& name) const {
+  ScopedFd fd = OpenToRead(PathOf(name));
+  if (fd.get() >= 0) (void)flock(fd.get(), LOCK_SH | LOCK_NB);
+  return fd;
+}
+
+void EngineCache::KeepWithin(const std::string& suffix, uint64_t most_bytes) const {
   namespace fs = std::filesystem;
+  struct File {
+    fs::file_time_type used;
+    uint64_t bytes;
+    fs::path path;
+  };
   std::error_code ignored;
-  std::vector<std::pair<fs::file_time_type, fs::path>> files;
+  std::vector<File> files;
+  std::vector<fs::path> all;
+  uint64_t total = 0;
   for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-    if (!entry.path().native().ends_with(suffix)) continue;
-    files.emplace_back(entry.last_write_time(ignored), entry.path());
+    all.push_back(entry.path());
+    if (!entry.path().native().ends_with(suffix) || !entry.is_regular_file(ignored)) continue;
+    files.push_back({entry.last_write_time(ignored), entry.file_size(ignored), entry.path()});
+    total += files.back().bytes;
   }
-  std::sort(files.rbegin(), files.rend());
-  for (size_t i = count; i < files.size(); ++i) fs::remove(files[i].second, ignored);
+  std::sort(files.begin(), files.end(),
+            [](const File& one, const File& other) { return one.used < other.used; });
+  for (const File& file : files) {
+    if (total <= most_bytes) return;
+    const ScopedFd fd = OpenToRead(file.path);
+    if (fd.get() >= 0 && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (!fs::remove(file.path, ignored)) continue;
+    total -= file.bytes;
+    const std::string beside = file.path.native() + ".";
+    for (const fs::path& path : all) {
+      if (path.native().starts_with(beside)) fs::remove(path, ignored);
+    }
+  }
 }
 
 Result<ScopedFd> EngineCache::Lock(const std::string& name, Clock::time_point deadline,

@@ -1,7 +1,9 @@
-// The folder of built engines.
+// The folder of what took long to make: built engines, compiled networks, and what is known of
+// them.
 #ifndef LATTICE_ENGINE_CACHE_ENGINE_CACHE_H_
 #define LATTICE_ENGINE_CACHE_ENGINE_CACHE_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -15,13 +17,11 @@
 
 namespace lattice {
 
-// Files of the folder: engines as the library that computes them wrote them, under names that say
-// all that they depend on; NAME.lock; and NAME.partial while NAME is written. Lock files stay.
-// Other processes may use the folder at the same time. Thread-safe.
+// Files of the folder: what took long to make, under names that say all that it depends on;
+// NAME.lock; and NAME.partial while NAME is written. Lock files stay. Other processes may use the
+// folder at the same time. Thread-safe.
 //
-// A file is written whole, flushed and then renamed, and the library refuses an engine whose length
-// or header is wrong. Damage within one is not looked for: the self-check of a loaded model is
-// there for wrong boxes.
+// A file is written whole, flushed and then renamed, with a hash of its bytes (kept_file.h).
 //
 // To get an engine that takes long to build: Load. Where there is none: Lock, Load again, since
 // another process may have built it meanwhile, then build and Store while the lock is held.
@@ -31,17 +31,25 @@ class EngineCache {
   // what to do, when it is no folder, belongs to another user, or is writable for others.
   static Result<EngineCache> Open(const std::string& folder);
 
-  // The file that was stored under this name, marked as used now. Empty where there is none, or
-  // none that only this user could have written. Follows no link.
-  std::optional<std::vector<char>> Load(const std::string& name) const;
+  // The bytes that were stored under this name, marked as used now. Empty where there are none, or
+  // none that only this user could have written; follows no link. Empty too where what is there is
+  // not as it was stored: then `fault` becomes a sentence that names the file, and the caller makes
+  // it anew.
+  std::optional<std::vector<char>> Load(const std::string& name,
+                                        std::string* fault = nullptr) const;
 
   // Whole or not at all, in place of what was there, mode 0600. The caller holds the name's lock.
   // kInternalError when it cannot be written; what was there stays then.
   Status Store(const std::string& name, std::span<const char> bytes) const;
 
-  // Removes the files whose names end so but for those used last. The caller
-  // holds a lock that all writers of such files take.
-  void KeepLatest(const std::string& suffix, size_t count) const;
+  // The file is in use, and no KeepWithin of any process removes it, until the descriptor is
+  // closed. Without a file it is of none.
+  ScopedFd Hold(const std::string& name) const;
+
+  // Removes files whose names end so, those used longest ago first, with what lies beside them as
+  // NAME.*, until the others together have so many bytes at most, or are in use. The caller holds a
+  // lock that all writers of such files take.
+  void KeepWithin(const std::string& suffix, uint64_t most_bytes) const;
 
   // The right to build and store this file, until the descriptor is closed or the process ends.
   // Blocks until `deadline`, at least one try: kDeadlineExceeded after it. kCancelled once

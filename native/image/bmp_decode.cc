@@ -105,8 +105,8 @@ bool CopyRow(const BmpHeader& header, Pixels row, uint8_t* to) {
       bgr = &row[x * step];
     } else {
       const size_t bit = x * header.bits;
-      const size_t index =
-          row[bit / 8] >> (8 - header.bits - bit % 8) & ((size_t{1} << header.bits) - 1);
+      const size_t byte = row[bit / 8];
+      const size_t index = byte >> (8 - header.bits - bit % 8) & ((size_t{1} << header.bits) - 1);
       if (4 * index + 3 > header.palette.size()) return false;
       bgr = &header.palette[4 * index];
     }

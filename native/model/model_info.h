@@ -41,6 +41,10 @@ struct ModelInfo {
   size_t memory_bytes = 0;
   std::string sha256;                // of what ReadModelFile gives, hex
   std::vector<BatchEngine> engines;  // of a GPU, ascending
+  std::string kept_file;  // of the CPU: its network in that folder; "" where it is not kept
+  bool was_kept = false;  // the network was taken from there
+  // A sentence for each kept file that was not as it was stored, and was made anew.
+  std::vector<std::string> replaced;
   std::map<std::string, std::string> metadata;
 };
 

@@ -118,14 +118,14 @@ void Core::OpenDecoder() {
 
 Status Core::jpeg_engines() const { return decoder_opened_ ? jpeg_engines_ : Status(); }
 
-void Core::LoadModel(ModelFiles files, OnModel on_model) {
+void Core::LoadModel(ModelToLoad model, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
   const bool posted =
-      loader_->Post([this, files = std::move(files), shared] { (*shared)(Load(files)); });
+      loader_->Post([this, model = std::move(model), shared] { (*shared)(Load(model)); });
   if (!posted) (*shared)(Closed());
 }
 
-Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
+Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelToLoad& model) {
   if (gpu_) {
     GpuEngineOptions gpu_options;
     gpu_options.cache_folder = options_.engine_cache;
@@ -134,12 +134,12 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
     gpu_options.most_idle_bytes = options_.look_ahead_bytes;
     gpu_options.decoder = decoder_;
     auto engine =
-        LoadGpuEngine(files.path, gpu_options, [this](double share) { return GoesOn(share); });
+        LoadGpuEngine(model.path, gpu_options, [this](double share) { return GoesOn(share); });
     build_share_ = -1;
     return engine;
   }
   EngineOptions engine_options;
-  engine_options.precision = options_.precision;
+  engine_options.precision = model.precision.empty() ? options_.precision : model.precision;
   engine_options.threads = options_.threads;
   engine_options.sync = schedule_.sync;
   engine_options.async = schedule_.async;
@@ -147,13 +147,15 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
   engine_options.beside_others = HasModels();
   engine_options.rectangles = options_.rectangles;
   engine_options.cache_folder = options_.engine_cache;
+  engine_options.most_kept_bytes = options_.most_kept_bytes;
+  engine_options.anew = model.anew;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
-  const bool in_eight_bits = !files.eight_bit.empty() && EightBitPays();
-  return LoadCpuEngine(in_eight_bits ? files.eight_bit : files.path, engine_options);
+  const bool in_eight_bits = !model.eight_bit.empty() && EightBitPays();
+  return LoadCpuEngine(in_eight_bits ? model.eight_bit : model.path, engine_options);
 }
 
-Result<LoadedModel> Core::Load(const ModelFiles& files) {
-  auto engine = LoadEngine(files);
+Result<LoadedModel> Core::Load(const ModelToLoad& model) {
+  auto engine = LoadEngine(model);
   if (!engine.ok()) {
     if (engine.status().code() == StatusCode::kGpuLost) scheduler_.LoseDevice(engine.status());
     return engine.status();

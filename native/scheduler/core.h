@@ -34,6 +34,7 @@ struct CoreOptions {
   std::optional<std::vector<InputSize>> rectangles;  // as EngineOptions
   bool hardware_decode = true;                       // the GPU's JPEG engines decode too
   std::string engine_cache;                          // folder of built engines
+  size_t most_kept_bytes = EngineOptions().most_kept_bytes;
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
@@ -42,10 +43,13 @@ struct CoreOptions {
   std::string abort_on_path_suffix;  // test only
 };
 
-struct ModelFiles {
+// What to load, and how. On a GPU `path` alone counts.
+struct ModelToLoad {
   std::string path;
   // The same model in 8 bits, for CPUs on which that pays (EightBitPays); empty for none.
   std::string eight_bit = {};
+  std::string precision = {};  // in the place of that of the options; empty for that one
+  bool anew = false;           // as EngineOptions
 };
 
 struct LoadedModel {
@@ -78,7 +82,7 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   // Models are loaded one at a time, on a thread of their own. kShuttingDown after Close.
-  void LoadModel(ModelFiles files, OnModel on_model);
+  void LoadModel(ModelToLoad model, OnModel on_model);
   // As Engine::AddBatches, on the thread that loads models. kUnknownModel for an unknown id,
   // kShuttingDown after Close.
   void AddBatches(uint32_t id, std::vector<int> batches, OnModel on_model);
@@ -113,8 +117,8 @@ class Core {
   Core(const CoreOptions& options, std::optional<int> gpu, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost);
   void OpenDecoder();
-  Result<LoadedModel> Load(const ModelFiles& files);
-  Result<std::unique_ptr<Engine>> LoadEngine(const ModelFiles& files);
+  Result<LoadedModel> Load(const ModelToLoad& model);
+  Result<std::unique_ptr<Engine>> LoadEngine(const ModelToLoad& model);
   Result<LoadedModel> AddTo(uint32_t id, std::span<const int> batches);
   // Notes the share; false where the build has to end.
   bool GoesOn(double share);

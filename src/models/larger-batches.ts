@@ -2,7 +2,6 @@
  * Batch sizes of a GPU beyond the smallest: a model serves as soon as the engine of that one is there and proven. The other
  * engines are built and compared with f32 beside it, one after another, and then added.
  */
-import { join } from 'node:path';
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { Logger } from '../base/logger-port.js';
 import type { NativeEngine } from '../native/contract.js';
@@ -41,8 +40,8 @@ export class LargerBatches {
     const batches: number[] = [];
     const shares: (number | null)[] = [];
     for (const { batch, file } of missing(model)) {
-      const kept = file === null ? null : await keptAgreement(this.#pathOf(file));
-      if (kept === null || isTooFarOff(kept)) continue;
+      const kept = file === null ? null : await keptAgreement(this.#options.engineFolder, file);
+      if (kept === null || isTooFarOff(kept, model.native)) continue;
       batches.push(batch);
       shares.push(kept.share);
     }
@@ -152,10 +151,6 @@ export class LargerBatches {
     model.batchLimit = `It runs batches of ${most} at most, because those of ${batch} failed: ${message}`;
     const facts = { model: model.file.name, batch, largest: most, code, fault: message };
     this.#options.logger.warn(facts, 'larger batches are left out');
-  }
-
-  #pathOf(file: string): string {
-    return join(this.#options.engineFolder, file);
   }
 }
 

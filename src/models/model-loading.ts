@@ -1,15 +1,16 @@
 /** Loads a model file in the precision of the settings, where memory for it can be found. */
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { ModelVersion, Precision } from '../api/model.js';
-import type { NativeModel } from '../native/contract.js';
+import type { HowToLoad, NativeModel } from '../native/contract.js';
 import { ClassFilter } from './class-filter.js';
 import { findEightBitCopy, isProven, SOURCE_KEY } from './eight-bit-copy.js';
+import { isTooFarOff } from './engine-agreement.js';
 import { shortDigest, type LoadedModel } from './loaded-model.js';
 import type { ModelFile } from './model-folder.js';
 
 export interface ModelLoader {
   /** As `NativeCore.loadModel`. */
-  loadModel(path: string, eightBitPath?: string): Promise<NativeModel>;
+  loadModel(path: string, how?: HowToLoad): Promise<NativeModel>;
   unloadModel(modelId: number): void;
 }
 
@@ -19,6 +20,8 @@ export interface ModelLoadingParts {
   precision: Precision;
   /** The 8-bit copy of this model cannot be used; the original is. */
   onUnfitCopy(model: string, fault: string): void;
+  /** A network is unfit, and is compiled anew, or in f32, before its file is refused. */
+  onUnfitNetwork(model: string, fault: string, next: HowToLoad): void;
   /** Checks a fresh model before its first request, sets its `agreement`, and rejects with `invalid_model` to refuse it. */
   admit(model: LoadedModel): Promise<void>;
 }
@@ -27,9 +30,9 @@ export interface ModelLoadingParts {
 const TOO_LARGE_MS = 10 * 60_000;
 
 /** Arguments of `ModelLoader.loadModel`. */
-interface ModelFiles {
+interface Load {
   path: string;
-  eightBitPath?: string;
+  how: HowToLoad;
 }
 
 export class ModelLoading {
@@ -47,18 +50,18 @@ export class ModelLoading {
   /** Resolves with an admitted model. */
   async load(file: ModelFile, fingerprint: string): Promise<LoadedModel> {
     const { precision } = this.#parts;
-    const original = { path: file.path };
+    const original = { path: file.path, how: {} };
     if (precision !== 'auto' && precision !== 'int8') {
       return this.#loadAdmitted(file, original, fingerprint);
     }
     const copy = await findEightBitCopy(file.path);
     if (precision === 'int8') {
       if (copy === null) throw withoutCopy(file);
-      return this.#loadAdmitted(file, { path: copy.path }, fingerprint);
+      return this.#loadAdmitted(file, { path: copy.path, how: {} }, fingerprint);
     }
     if (copy === null || !isProven(copy)) return this.#loadAdmitted(file, original, fingerprint);
     try {
-      const either = { path: file.path, eightBitPath: copy.path };
+      const either = { path: file.path, how: { eightBitPath: copy.path } };
       return await this.#loadAdmitted(file, either, fingerprint);
     } catch (thrown) {
       const { code, message } = toLatticeError(thrown);
@@ -73,14 +76,37 @@ export class ModelLoading {
     this.#parts.loader.unloadModel(model.native.modelId);
   }
 
-  async #loadAdmitted(
-    file: ModelFile,
-    files: ModelFiles,
-    fingerprint: string,
-  ): Promise<LoadedModel> {
-    const native = await this.#loadWhereThereIsRoom(files, fingerprint);
-    const mayBeCopy = files.path !== file.path || files.eightBitPath !== undefined;
-    const model: LoadedModel = {
+  /** Rejects with the fault of the last way to load it. */
+  async #loadAdmitted(file: ModelFile, load: Load, fingerprint: string): Promise<LoadedModel> {
+    const model = await this.#loadOnce(file, load, fingerprint);
+    try {
+      await this.#parts.admit(model);
+      return model;
+    } catch (thrown) {
+      this.free(model);
+      const { code, message } = toLatticeError(thrown);
+      const next = code === 'invalid_model' ? this.#nextWay(model, load.how) : null;
+      if (next === null) throw thrown;
+      this.#parts.onUnfitNetwork(file.name, message, next);
+      return this.#loadAdmitted(file, { path: load.path, how: next }, fingerprint);
+    }
+  }
+
+  /**
+   * What may be wrong with the network of an unfit model and not with its file; null where nothing is. A score that was kept
+   * is that of the very network: another like it would score the same.
+   */
+  #nextWay({ native, agreement }: LoadedModel, how: HowToLoad): HowToLoad | null {
+    const isSameAgain = isTooFarOff({ share: agreement }, native);
+    if (native.wasKept && how.anew !== true && !isSameAgain) return { ...how, anew: true };
+    const isChosenHere = this.#parts.precision === 'auto' && native.precision === 'bf16';
+    return isChosenHere ? { precision: 'f32' } : null;
+  }
+
+  async #loadOnce(file: ModelFile, load: Load, fingerprint: string): Promise<LoadedModel> {
+    const native = await this.#loadWhereThereIsRoom(load, fingerprint);
+    const mayBeCopy = load.path !== file.path || load.how.eightBitPath !== undefined;
+    return {
       file,
       fingerprint,
       native,
@@ -93,22 +119,12 @@ export class ModelLoading {
       batchLimit: null,
       distrust: null,
     };
-    try {
-      await this.#parts.admit(model);
-    } catch (error) {
-      this.free(model);
-      throw error;
-    }
-    return model;
   }
 
-  async #loadWhereThereIsRoom(
-    { path, eightBitPath }: ModelFiles,
-    fingerprint: string,
-  ): Promise<NativeModel> {
+  async #loadWhereThereIsRoom({ path, how }: Load, fingerprint: string): Promise<NativeModel> {
     for (;;) {
       try {
-        return await this.#parts.loader.loadModel(path, eightBitPath);
+        return await this.#parts.loader.loadModel(path, how);
       } catch (thrown) {
         if (toLatticeError(thrown).code !== 'overloaded') throw thrown;
         if (this.#isTooLarge(path, fingerprint)) throw thrown;

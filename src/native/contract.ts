@@ -23,6 +23,13 @@ export interface NativeAddon {
   gpuLimits(path: string): Promise<string[]>;
   /** A model file with the weights that lie in files beside it, read off the JS thread. Rejects as `loadModel` does. */
   readModel(path: string): Promise<Buffer>;
+  /**
+   * A text that was kept under this name in the folder of engines; null where there is none, or not as it was kept. On a
+   * thread of libuv, as `keep`.
+   */
+  readKept(folder: string, name: string): Promise<string | null>;
+  /** Keeps a text, in place of what was there. Rejects with an Error carrying `code` where the folder does not take it. */
+  keep(folder: string, name: string, text: string): Promise<void>;
   /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */
   decodeImage(bytes: Uint8Array, maxPixels: number, maxSide: number): Promise<NativePixels>;
   /**
@@ -86,6 +93,8 @@ export interface NativeCoreOptions {
   hardwareDecode?: boolean;
   /** Absolute folder for built engines and compiled networks; '' builds anew at each start. */
   engineCache: string;
+  /** Bytes that compiled networks may take there; those in use may be more. 2 GiB when left out, 0 keeps none. */
+  keptBytes?: number;
   maxFileBytes: number;
   maxPixels: number;
   maxSide: number;
@@ -142,9 +151,25 @@ export interface NativeModel {
   memoryBytes: number;
   /** Of a GPU, by batch size, ascending; empty on the CPU. `loadModel` loads the first one, `addBatches` others. */
   engines: NativeEngine[];
+  /** In `engineCache`: the compiled network of the CPU; null where it is not kept, and on a GPU. */
+  keptFile: string | null;
+  /** The network was taken from there, and not compiled. */
+  wasKept: boolean;
+  /** A sentence for each file of `engineCache` that was not as it was stored: it was made anew. */
+  replaced: string[];
   stride: number;
   /** Free metadata of the export (licence, description, version ...), as text. */
   metadata: Record<string, string>;
+}
+
+/** For the CPU; all of it may be left out. */
+export interface HowToLoad {
+  /** The same model in 8 bits, taken instead on a CPU that computes it at least 1.15 times as fast. */
+  eightBitPath?: string;
+  /** In the place of that of the options. */
+  precision?: FloatPrecision;
+  /** Compiles although there is a network in `engineCache`, which is replaced. */
+  anew?: boolean;
 }
 
 /** The engine of a GPU for batches of one size; smaller batches are filled up to it. */
@@ -165,10 +190,10 @@ export interface NativeModelDescription {
 
 export interface NativeCore {
   /**
-   * Reads, checks and compiles an ONNX file off the JS thread. `eightBitPath`, the same model in 8 bits, is taken instead
-   * on a CPU that computes it at least 1.15 times as fast. Rejects with an Error carrying `code`.
+   * Reads, checks and compiles an ONNX file off the JS thread, or takes its compiled network from `engineCache`. Rejects
+   * with an Error carrying `code`.
    */
-  loadModel(path: string, eightBitPath?: string): Promise<NativeModel>;
+  loadModel(path: string, how?: HowToLoad): Promise<NativeModel>;
   /**
    * Loads engines for more batch sizes of a model, built where none is kept, all or none of them. Batches go on meanwhile,
    * and are larger from then on. For a GPU. Resolves with the model as it is then, rejects as `loadModel`.

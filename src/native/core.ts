@@ -11,6 +11,7 @@ import {
   NATIVE_CODES,
   RESULT_STRIDE,
   ResultField,
+  type HowToLoad,
   type NativeBuildInfo,
   type NativeCore,
   type NativeCoreOptions,
@@ -93,6 +94,16 @@ export async function digestModel(path: string): Promise<string> {
     .digest('hex');
 }
 
+/** As `NativeAddon.readKept`. Never rejects. */
+export async function readKept(folder: string, name: string): Promise<string | null> {
+  return loadAddon().readKept(folder, name);
+}
+
+/** As `NativeAddon.keep`. Rejects with `internal_error` and the reason. */
+export async function keep(folder: string, name: string, text: string): Promise<void> {
+  return loadAddon().keep(folder, name, text).catch(rethrow);
+}
+
 type DecodeLimits = Pick<NativeCoreOptions, 'maxPixels' | 'maxSide'>;
 
 /** Pixels of an encoded image. Rejects with the codes of an image. */
@@ -160,9 +171,9 @@ export class Core {
   }
 
   /** As `NativeCore.loadModel`. Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
-  async loadModel(path: string, eightBitPath?: string): Promise<NativeModel> {
+  async loadModel(path: string, how?: HowToLoad): Promise<NativeModel> {
     this.#refuseWhenClosed();
-    return this.#native.loadModel(path, eightBitPath).catch(rethrow);
+    return this.#native.loadModel(path, how).catch(rethrow);
   }
 
   /** As `NativeCore.addBatches`. Rejects also with `shutting_down`. */

@@ -142,6 +142,11 @@ export const settings = {
       'folder of engines that GPUs have built and of networks that the CPU has compiled; the default is in the data folder',
     )
     .register(uses, { for: ['processes'] }),
+  networksMaxMb: count(2_048)
+    .describe(
+      'maximum of all networks in MiB that the CPU has compiled and that are kept in engineCacheDir; those used longest ago go first, those in use stay; 0: none are kept',
+    )
+    .register(uses, { shown: true, for: ['processes'] }),
   device: z
     .enum(DEVICES)
     .default('auto')

@@ -79,7 +79,7 @@ describe('a loaded engine', () => {
     await expect(engine(wrong).check()).rejects.toMatchObject({ code: 'invalid_model' });
     writeFileSync(join(engineFolder, ENGINE), 'another plan');
     expect(await engine(right).check()).toBe(1);
-    const [score] = readdirSync(engineFolder).filter((name) => name !== ENGINE);
+    const [score] = readdirSync(engineFolder).filter((name) => name.endsWith('.agreement'));
     for (const text of ['', '{"share":1}', '{"engine":"a plan","share":1,"boxes":9}']) {
       writeFileSync(join(engineFolder, score!), text);
       await expect(engine(wrong).check()).rejects.toMatchObject({ code: 'invalid_model' });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import type { Precision } from '../../src/api/model.js';
+import type { HowToLoad } from '../../src/native/contract.js';
 import type { LoadedModel } from '../../src/models/loaded-model.js';
 import { ModelFolder } from '../../src/models/model-folder.js';
 import { ModelRegistry } from '../../src/models/model-registry.js';
@@ -30,15 +31,20 @@ async function registry(
   const loads: string[] = [];
   const copies: (string | undefined)[] = [];
   const unfit: string[] = [];
+  const ways: HowToLoad[] = [];
   const unloads: number[] = [];
+  let chosen = 'f32';
+  let kept = false;
   let fault: LatticeError | null = null;
   let capacity = Number.POSITIVE_INFINITY;
   let held = 0;
   let large = '';
   let digest: string | null = null;
   const loader = {
-    async loadModel(path: string, eightBitPath?: string) {
+    async loadModel(path: string, how: HowToLoad = {}) {
+      const { eightBitPath } = how;
       loads.push(path);
+      ways.push(how);
       copies.push(eightBitPath);
       await new Promise((resolve) => setTimeout(resolve, 5));
       if (fault !== null) throw fault;
@@ -51,7 +57,8 @@ async function registry(
         // A hundred bytes, or as the file's name says.
         sha256: digest ?? String(loads.length).padStart(64, '0').split('').reverse().join(''),
         memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
-        precision: eightBitPath === undefined ? 'f32' : 'int8',
+        precision: how.precision ?? (eightBitPath === undefined ? chosen : 'int8'),
+        wasKept: how.anew !== true && kept,
         metadata: { license: 'CC0', version: '8.3.40' },
       });
     },
@@ -69,11 +76,20 @@ async function registry(
       onUnfitCopy: (_model, fault) => {
         unfit.push(fault);
       },
+      onUnfitNetwork: (_model, fault) => {
+        unfit.push(fault);
+      },
       admit,
       memoryBudget,
     }),
     loads,
     copies,
+    ways,
+    /** Loads in this precision where none is asked for, from a kept network where none is to be made anew. */
+    keeps: (precision: string) => {
+      chosen = precision;
+      kept = true;
+    },
     unfit,
     unloads,
     roomFor: (count: number) => {
@@ -442,6 +458,53 @@ describe('replaced files', () => {
     rmSync(modelsDir);
     renameSync(aside, modelsDir);
     expect(unloads).toEqual([]);
+  });
+});
+
+describe('a network', () => {
+  const refused = new LatticeError('invalid_model', 'it sees nothing');
+  const admitting = (fits: (model: LoadedModel) => boolean) => (model: LoadedModel) =>
+    fits(model) ? Promise.resolve() : Promise.reject(refused);
+
+  it('that was kept and is unfit is compiled anew before its copy in 8 bits is left aside', async () => {
+    const original = join(modelsDir, 'a.onnx');
+    writeFileSync(original, 'a');
+    const copy = await makeEightBitCopy(original);
+    const admit = admitting(({ native }) => !native.wasKept);
+    const { models, ways, unfit, unloads, keeps } = await registry(admit, undefined, 'auto');
+    keeps('f32');
+    await models.load('a.pt');
+    expect(ways).toEqual([{ eightBitPath: copy }, { eightBitPath: copy, anew: true }]);
+    expect(unfit).toEqual(['it sees nothing']);
+    expect(unloads).toEqual([1]);
+    expect(await models.describe('a.pt')).toMatchObject({ state: 'ready', precision: 'int8' });
+  });
+
+  it('that is unfit in bf16 runs in f32, unless bf16 was asked for', async () => {
+    writeFileSync(join(modelsDir, 'a.onnx'), 'a');
+    const admit = admitting(({ native }) => native.precision === 'f32');
+    const chosen = await registry(admit, undefined, 'auto');
+    chosen.keeps('bf16');
+    await chosen.models.load('a.pt');
+    expect(chosen.ways).toEqual([{}, { anew: true }, { precision: 'f32' }]);
+    const asked = await registry(admit, undefined, 'bf16');
+    asked.keeps('bf16');
+    await expect(asked.models.load('a.pt')).rejects.toBe(refused);
+    expect(asked.ways).toEqual([{}, { anew: true }]);
+    expect(asked.unloads).toEqual([1, 2]);
+  });
+
+  it('whose boxes are known to be others is not made once more', async () => {
+    writeFileSync(join(modelsDir, 'a.onnx'), 'a');
+    const admit = admitting((model) => {
+      model.agreement = model.native.precision === 'f32' ? 1 : 0.97;
+      return model.agreement === 1;
+    });
+    const { models, ways, keeps } = await registry(admit, undefined, 'auto');
+    keeps('bf16');
+    await models.load('a.pt');
+    expect(ways).toEqual([{}, { precision: 'f32' }]);
+    expect(await models.describe('a.pt')).toMatchObject({ precision: 'f32', agreement: 1 });
   });
 });
 

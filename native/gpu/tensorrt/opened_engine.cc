@@ -45,6 +45,7 @@ struct Plan {
   std::vector<char> bytes;
   bool was_kept = false;
   bool is_kept = false;
+  std::string fault = {};  // of the stored one that it has replaced
 };
 
 // Of two writers the later one wins. TensorRT ignores timings that do not fit.
@@ -81,9 +82,14 @@ Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& mo
   // Twice: another process may have built it while this one waited for the lock.
   std::optional<ScopedFd> lock;
   while (true) {
-    auto stored = cache->Load(EngineName(key));
+    std::string fault;
+    auto stored = cache->Load(EngineName(key), &fault);
     if (stored && *stored != refused) return Plan{*std::move(stored), true, true};
-    if (lock) return Build(library, model, key, &*cache, on_build);
+    if (lock) {
+      auto built = Build(library, model, key, &*cache, on_build);
+      if (built.ok()) built->fault = std::move(fault);
+      return built;
+    }
     // The holder of the lock builds this engine, so the caller can cancel the wait like a build.
     const auto go_on = [&on_build] { return !on_build || on_build(0); };
     auto locked = cache->Lock(EngineName(key), Clock::now() + kLongestBuild, go_on);
@@ -203,9 +209,11 @@ Result<OpenedEngine> OpenTensorRtModel(const TensorRtLibrary& library, nvinfer1:
   if (refused && plan->was_kept && CheckGpu().ok()) {
     plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build, plan->bytes);
     if (!plan.ok()) return plan.status();
+    plan->fault = EngineName(key) + " cannot be used: TensorRT refuses it.";
     engine = Deserialize(runtime, plan->bytes);
   }
   if (!engine.ok()) return engine.status();
+  if (!plan->fault.empty()) model->info.replaced.push_back(plan->fault);
   const Status described = DescribeOutputs(**engine, batch, model);
   if (!described.ok()) return described;
   return OpenedEngine{*std::move(engine), plan->is_kept};

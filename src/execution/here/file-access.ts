@@ -34,6 +34,7 @@ export async function openFileAccess(config: Config): Promise<FileAccess> {
     loader: unloadable,
     precision: 'f32',
     onUnfitCopy: () => undefined,
+    onUnfitNetwork: () => undefined,
     admit: () => Promise.resolve(),
     memoryBudget: 0,
   });

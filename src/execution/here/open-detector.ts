@@ -9,7 +9,7 @@ import { toLatticeError, type LatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
 import { makeFolder } from '../../base/make-folder.js';
-import { checkEngine } from '../../models/engine-agreement.js';
+import { checkEngine, isCompared } from '../../models/engine-agreement.js';
 import { EngineBuild } from '../../models/engine-build.js';
 import { LargerBatches } from '../../models/larger-batches.js';
 import { ModelFolder, withSuffix, type ModelFile } from '../../models/model-folder.js';
@@ -72,9 +72,14 @@ export async function openDetector(
     logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
     options.onGpuLost?.(error);
   };
+  const computed = {
+    threads: config.threads,
+    ...(rectangles === 'auto' ? {} : { rectangles }),
+  };
   const computing = {
     device: choice.device,
     engineCache: config.engineCacheDir,
+    keptBytes: config.networksMaxMb * 2 ** 20,
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,
@@ -86,9 +91,8 @@ export async function openDetector(
       gpuBatches: readBatches(config.gpuBatches),
       // The registry picks the files in 8 bits.
       precision: config.precision === 'int8' ? 'auto' : config.precision,
-      threads: config.threads,
+      ...computed,
       asyncYields: config.jobsYield,
-      ...(rectangles === 'auto' ? {} : { rectangles }),
       lookAheadBytes: lookAheadBytes(),
       crashMarkerPath: options.crashMarkerPath ?? '',
       ...(options.abortOnPathSuffix === undefined
@@ -113,12 +117,8 @@ export async function openDetector(
   const registry = new ModelRegistry({
     folder,
     loader: {
-      loadModel: async (path, eightBitPath) =>
-        namingLimits(
-          await larger.givingWay(() => core.loadModel(path, eightBitPath)),
-          path,
-          logger,
-        ),
+      loadModel: async (path, how) =>
+        namingFacts(await larger.givingWay(() => core.loadModel(path, how)), path, logger),
       unloadModel: (modelId) => {
         core.unloadModel(modelId);
       },
@@ -128,11 +128,13 @@ export async function openDetector(
     onUnfitCopy: (name, fault) => {
       logger.warn({ model: name, fault }, 'the 8-bit copy is left aside');
     },
+    onUnfitNetwork: (name, fault, next) => {
+      const text = next.anew === true ? 'is compiled anew' : 'is compiled in f32';
+      logger.warn({ model: name, fault }, `a network is unfit and ${text}`);
+    },
     admit: async (model) => {
-      if (onGpu) {
-        model.agreement = await checkEngine(model, { core, engineFolder, threads: config.threads });
-        await larger.addKept(model);
-      }
+      if (isCompared(model)) await checkEngine(model, { core, engineFolder, ...computed });
+      if (onGpu) await larger.addKept(model);
       await selfCheck.admit(model);
       larger.build(model);
     },
@@ -247,8 +249,11 @@ function makeEngineFolder(folder: string, onGpu: boolean): void {
   }
 }
 
-/** What the operator asked for and this model cannot do is told once. */
-function namingLimits(model: NativeModel, path: string, logger: Logger): NativeModel {
+/** What the operator asked for and this model cannot do, and what was damaged on disk, is told once. */
+function namingFacts(model: NativeModel, path: string, logger: Logger): NativeModel {
+  for (const fault of model.replaced) {
+    logger.warn({ model: basename(path), fault }, 'a kept file is damaged; it is made anew');
+  }
   for (const reason of model.without) {
     logger.warn({ model: basename(path), reason }, 'a model runs without something asked for');
   }

@@ -46,7 +46,7 @@ TEST_F(EngineCacheTest, APlanOfAnyLengthComesBackAsTheWholeFile) {
        {std::string(), std::string("pl\0an", 5), std::string(9'999, 'x')}) {
     ASSERT_TRUE(Store(kName, plan).ok());
     EXPECT_EQ(Load(kName), plan);
-    EXPECT_EQ(ReadWhole(PathOf(kName)), plan);
+    EXPECT_TRUE(ReadWhole(PathOf(kName)).ends_with(plan));
   }
   struct stat info;
   ASSERT_EQ(stat(PathOf(kName).c_str(), &info), 0);
@@ -217,19 +217,133 @@ TEST_F(EngineCacheTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
   EXPECT_EQ(ReadWhole(folder_ / "builds"), "..");
 }
 
-TEST_F(EngineCacheTest, OfMoreFilesThanAreKeptThoseUsedLastStay) {
+TEST_F(EngineCacheTest, OfMoreBytesThanAreKeptThoseUsedLastStayAndThoseInUse) {
   const auto now = std::filesystem::file_time_type::clock::now();
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 6; ++i) {
     const std::string name = std::to_string(i) + ".network";
-    ASSERT_TRUE(Store(name, "bytes").ok());
+    ASSERT_TRUE(Store(name, std::string(1000, 'x')).ok());
+    ASSERT_TRUE(Store(name + ".agreement", "score").ok());
     std::filesystem::last_write_time(PathOf(name), now - std::chrono::hours(10 - i));
   }
   ASSERT_TRUE(Store(kName, "plan").ok());
-  EXPECT_EQ(Load("1.network"), "bytes");  // used now
-  cache_.KeepLatest(".network", 2);
-  for (const char* gone : {"0.network", "2.network", "3.network"}) EXPECT_EQ(Load(gone), "(none)");
-  for (const char* kept : {"1.network", "4.network"}) EXPECT_EQ(Load(kept), "bytes");
+  ASSERT_NE(Load("1.network"), "(none)");  // used now
+  const auto left = [&] {
+    std::string names;
+    for (const char* name : {"0", "1", "2", "3", "4", "5"}) {
+      const bool kept = Load(std::string(name) + ".network") != "(none)";
+      EXPECT_EQ(Load(std::string(name) + ".network.agreement") != "(none)", kept) << name;
+      if (kept) names += name;
+    }
+    return names;
+  };
+  {
+    // As another process holds it.
+    const ScopedFd in_use = EngineCache::Open(folder_.path())->Hold("0.network");
+    cache_.KeepWithin(".network", 6 * 1100);
+    cache_.KeepWithin(".network", 3 * 1100);
+    EXPECT_FALSE(std::filesystem::exists(PathOf("2.network")));
+    EXPECT_EQ(left(), "015");
+  }
+  std::filesystem::last_write_time(PathOf("5.network"), now + std::chrono::hours(1));
+  cache_.KeepWithin(".network", 1100);
+  EXPECT_EQ(left(), "5");
   EXPECT_EQ(Load(kName), "plan");
+}
+
+class DamagedFileTest : public EngineCacheTest {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(Store(kName, kPlan).ok());
+    stored_ = ReadWhole(PathOf(kName));
+    ASSERT_EQ(stored_.size(), kPlan.size() + 64);
+  }
+
+  // The sentence; empty where the file is read as it was stored.
+  std::string Fault() {
+    std::string fault;
+    const auto bytes = cache_.Load(kName, &fault);
+    EXPECT_EQ(bytes.has_value(), fault.empty());
+    if (bytes) {
+      EXPECT_EQ(Text(bytes), kPlan);
+    }
+    return fault;
+  }
+
+  // What is there can always be replaced, and is read back then.
+  void ExpectReplaced(const std::string& why) {
+    EXPECT_EQ(Fault(), kName + " " + why + ".");
+    ASSERT_TRUE(Store(kName, kPlan).ok()) << why;
+    EXPECT_EQ(Fault(), "") << why;
+  }
+
+  const std::string kPlan = "a plan of some length, " + std::string(40, 'x');
+  std::string stored_;
+};
+
+TEST_F(DamagedFileTest, EveryBitOfTheHeadAndOfTheBytesCounts) {
+  for (size_t at = 0; at < stored_.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = stored_;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      WriteWhole(PathOf(kName), damaged);
+      EXPECT_NE(Fault(), "") << "byte " << at << ", bit " << bit;
+    }
+  }
+  WriteWhole(PathOf(kName), stored_);
+  EXPECT_EQ(Fault(), "");
+}
+
+TEST_F(DamagedFileTest, EveryLengthButItsOwnIsAFault) {
+  for (size_t size = 0; size < stored_.size(); ++size) {
+    WriteWhole(PathOf(kName), stored_.substr(0, size));
+    EXPECT_NE(Fault(), "") << size;
+  }
+  WriteWhole(PathOf(kName), stored_ + '\0');
+  ExpectReplaced("has another length");
+  // Its length is read before there is memory for it.
+  std::filesystem::resize_file(PathOf(kName), uintmax_t{1} << 40);
+  ExpectReplaced("has another length");
+}
+
+TEST_F(DamagedFileTest, SaysWhatIsWrongAndIsReplaced) {
+  const std::string path = PathOf(kName);
+  WriteWhole(path, "");
+  ExpectReplaced("is cut short");
+  WriteWhole(path, stored_.substr(0, 40));
+  ExpectReplaced("is cut short");
+  // As releases before this form kept it.
+  WriteWhole(path, kPlan + kPlan);
+  ExpectReplaced("is of no known form");
+  std::string later = stored_;
+  later[16] = 2;
+  WriteWhole(path, later);
+  ExpectReplaced("is of another version of the form");
+  std::string zeros = stored_;
+  zeros.replace(90, 20, std::string(20, '\0'));
+  WriteWhole(path, zeros);
+  ExpectReplaced("does not hold the bytes that were stored");
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  ExpectReplaced("is no regular file");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("elsewhere", path);
+  ExpectReplaced("cannot be opened: Too many levels of symbolic links");
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  ExpectReplaced("is no regular file");
+  chmod(path.c_str(), 0622);
+  ExpectReplaced("could have been written by another user");
+  if (geteuid() == 0) return;  // who reads every file
+  chmod(path.c_str(), 0);
+  ExpectReplaced("cannot be opened: Permission denied");
+}
+
+// The name says what the bytes depend on: CPU, versions, model.
+TEST_F(DamagedFileTest, TheFileOfAnotherNameIsNotTakenForIt) {
+  WriteWhole(PathOf("other.engine"), stored_);
+  std::string fault;
+  EXPECT_FALSE(cache_.Load("other.engine", &fault));
+  EXPECT_EQ(fault, "other.engine does not hold the bytes that were stored.");
 }
 
 void ExpectRefused(const TemporaryFolder& above, const std::string& path, const std::string& why) {

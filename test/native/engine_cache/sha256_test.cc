@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+
+#include "native/engine_cache/sha256_blocks.h"
+
 namespace lattice {
 namespace {
 
@@ -19,6 +24,23 @@ TEST(Sha256Test, IsThatOfTheStandard) {
             "d12449c8124182545ae91924286cc6af13528bcf62a5ddbd5e00b891fffc1b48");
   EXPECT_EQ(Sha256(std::string(64, '\0')),
             "f5a5fd42d16a20302798ef6ed309979b43003d2320d9f0e8ea9831a92759fb4b");
+}
+
+TEST(Sha256Test, TheInstructionsOfTheCpuGiveTheSame) {
+  const AddSha256Blocks of_cpu = Sha256BlocksOfCpu();
+  if (of_cpu == nullptr) GTEST_SKIP() << "left out: this CPU has no SHA instructions";
+  std::mt19937 random(1);
+  std::string bytes(kSha256BlockBytes * 33 + 1, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  // At every alignment of the bytes, from every state.
+  for (size_t blocks = 0; blocks <= 32; ++blocks) {
+    Sha256State state;
+    for (uint32_t& word : state) word = static_cast<uint32_t>(random());
+    Sha256State other = state;
+    of_cpu(bytes.data() + blocks, blocks, state);
+    AddSha256BlocksPortable(bytes.data() + blocks, blocks, other);
+    EXPECT_EQ(state, other) << blocks;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,65 @@
+#include "native/cpu/findings.h"
+
+#include <gtest/gtest.h>
+
+#include <climits>
+#include <cstring>
+
+namespace lattice {
+namespace {
+
+constexpr size_t kClasses = 4;
+
+Findings Cut() {
+  Findings findings;
+  findings.input = {640, 480};
+  findings.head = {HeadLayout::kScales, kClasses, 16, {8, 16, 32}, true};
+  findings.any_rectangle = true;
+  findings.only_f32 = true;
+  findings.quantization = Quantization::kUnsigned;
+  return findings;
+}
+
+TEST(FindingsTest, ComeBackAsTheyWereKept) {
+  const std::vector<char> bytes = BytesOf(Cut());
+  ASSERT_EQ(bytes.size(), kFindingsBytes);
+  const auto read = ReadFindings(bytes, kClasses);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(BytesOf(*read), bytes);
+  EXPECT_EQ(read->input, (InputSize{640, 480}));
+  EXPECT_EQ(read->head.strides[2], 32);
+  EXPECT_TRUE(read->head.one_to_one);
+}
+
+TEST(FindingsTest, OfAnotherLengthOrAnotherModelAreNone) {
+  const std::vector<char> bytes = BytesOf(Cut());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ReadFindings(std::span(bytes).first(size), kClasses)) << size;
+  }
+  EXPECT_FALSE(ReadFindings(bytes, kClasses + 1));
+}
+
+// What is read is within its bounds, whatever stands there: every number is set to odd values.
+TEST(FindingsTest, NumbersBeyondTheirBoundsAreNone) {
+  const std::vector<char> bytes = BytesOf(Cut());
+  for (size_t at = 0; at < bytes.size(); at += sizeof(int)) {
+    for (const int value : {INT_MIN, -1, 0, 1, 3, 4'000'000, INT_MAX}) {
+      std::vector<char> odd = bytes;
+      std::memcpy(&odd[at], &value, sizeof(value));
+      const auto read = ReadFindings(odd, kClasses);
+      EXPECT_FALSE(read && value < 0) << at;
+      if (!read) continue;
+      EXPECT_EQ(BytesOf(*read), odd) << at;
+      EXPECT_EQ(read->head.classes, static_cast<int>(kClasses));
+      EXPECT_LE(read->head.layout, HeadLayout::kFinal);
+      EXPECT_LE(read->quantization, Quantization::kSigned);
+      for (const int stride : read->head.strides) {
+        EXPECT_GE(stride, 1);
+        EXPECT_EQ(read->input.width % stride, 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lattice

@@ -1,0 +1,83 @@
+/** Networks that a service has kept, damaged between two starts. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeOwnModel } from '../support/own-model.js';
+import { call, detect } from '../support/service-client.js';
+import { startService } from '../support/service-process.js';
+
+const OWN = { model_name: 'own.pt', confidence_threshold: 0.01 };
+
+let scratch: string;
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'lattice-kept-'));
+  writeOwnModel(join(scratch, 'models'));
+});
+afterEach(() => {
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+/** The boxes of the user's model, what the list of models says of it, and the log. */
+async function oneStart() {
+  await using service = await startService({
+    dataDir: join(scratch, 'data'),
+    env: { LATTICE_MODELS_DIR: join(scratch, 'models'), LATTICE_PRELOAD: 'own' },
+    // It compiles two networks and compares their boxes, which a busy machine takes long for.
+    timeoutMs: 120_000,
+  });
+  const { status, body } = await detect(service.url, OWN);
+  expect(status).toBe(200);
+  const { models } = (await call(service.url, '/v1/models')).body as unknown as {
+    models: { name: string }[];
+  };
+  const own = models.find(({ name }) => name === 'own.pt');
+  await service.kill();
+  return { detections: body.detections, own, log: service.stdout() };
+}
+
+const engines = (suffix: string) => {
+  const folder = join(scratch, 'data', 'engines');
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('own_') && name.endsWith(suffix))
+    .map((name) => join(folder, name));
+};
+
+test(
+  'a damaged network answers as before, is said and replaced, and is taken from then on',
+  { timeout: 600_000 },
+  async () => {
+    const first = await oneStart();
+    expect(first.detections).not.toEqual([]);
+    expect(first.log).not.toContain('damaged');
+    // It was compared with f32 when it was compiled.
+    expect(first.own).toMatchObject({ state: 'ready', agreement: 1 });
+    const [network] = engines('.network');
+    const [score] = engines('.agreement');
+    const whole = readFileSync(network!);
+    const { ino } = statSync(network!);
+    const compared = statSync(score!).ino;
+    writeFileSync(
+      network!,
+      Buffer.from(whole).fill(0, whole.length - 60_000, whole.length - 56_000),
+    );
+
+    const second = await oneStart();
+    expect(second.detections).toEqual(first.detections);
+    expect(second.own).toMatchObject({ state: 'ready', agreement: 1 });
+    expect(second.log).toContain('a kept file is damaged; it is made anew');
+    expect(second.log).toContain('does not hold the bytes that were stored');
+    expect(engines('.network')).toEqual([network]);
+    const replaced = statSync(network!).ino;
+    expect(replaced).not.toBe(ino);
+    const comparedAgain = statSync(score!).ino;
+    expect(comparedAgain).not.toBe(compared);
+
+    const third = await oneStart();
+    expect(third.detections).toEqual(first.detections);
+    expect(third.own).toMatchObject({ agreement: 1 });
+    expect(third.log).not.toContain('damaged');
+    expect(statSync(network!).ino).toBe(replaced);
+    expect(statSync(score!).ino).toBe(comparedAgain);
+  },
+);
