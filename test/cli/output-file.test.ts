@@ -174,7 +174,7 @@ describe.each(Object.entries(WRITERS))('%s', (_name, { args, content, ofFolder =
 });
 
 describe('a model and a drawn copy', () => {
-  const bundled = join(DEMO, '..', 'tiny-v8.onnx');
+  const bundled = join(DEMO, '..', 'tiny', 'tiny-v8.onnx');
   const add = (...more: string[]) =>
     run('model', 'add', bundled, '--name', 'depot', '--models-dir', folder, ...more);
 
