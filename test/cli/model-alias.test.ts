@@ -112,8 +112,8 @@ test('a shadow that does not pass is promoted by force or a yes only', async () 
   );
   expect(recordOf(await runOn(answer(true), ...promote))).toMatchObject({ model: 'other.pt' });
   // A canary is on trial by its answers, not by an agreement.
-  await alias('set', 'early', 'first', '--canary', 'other', '--share', '0.5');
-  expect(await alias('promote', 'early')).toMatchObject({ code: 0, err: '' });
+  await alias('set', 'tried', 'first', '--canary', 'same', '--share', '0.5');
+  expect(await alias('promote', 'tried')).toMatchObject({ code: 0, err: '' });
 });
 
 test('the agreement of a shadow is shown, and a flagged one is exit code 1', async () => {
