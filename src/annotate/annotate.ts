@@ -124,14 +124,14 @@ export class Annotator {
   }
 }
 
-export interface EncodedPicture {
+interface EncodedPicture {
   bytes: Buffer;
   decode: DecodeImage;
   maxPixels: number;
 }
 
 /** Makes the folder of `target`. Rejects with the image codes, or `storage_unavailable` when it cannot be written. */
-export async function writeDrawnCopy(
+async function writeDrawnCopy(
   target: string,
   picture: EncodedPicture,
   detections: readonly Detection[],
@@ -147,7 +147,8 @@ export async function writeDrawnCopy(
   }
 }
 
-async function drawnCopy(
+/** A JPEG. Rejects with the image codes. */
+export async function drawnCopy(
   { bytes, decode, maxPixels }: EncodedPicture,
   detections: readonly Detection[],
 ): Promise<Buffer> {

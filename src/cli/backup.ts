@@ -1,10 +1,11 @@
 /** `lattice backup` and `lattice restore`: the jobs of a data folder in one file. */
 import { constants, setPriority } from 'node:os';
+import { STANDARD_OUTPUT } from '../base/output-place.js';
 import type { Backup } from '../jobs/backup/back-up.js';
 import type { Restored } from '../jobs/backup/restore.js';
 import { examples } from './command-options.js';
 import { addSettingFlags, configOf } from './setting-flags.js';
-import type { RegisterCommand } from './terminal.js';
+import { UsageError, type RegisterCommand } from './terminal.js';
 import { untilSignal } from './until-signal.js';
 
 interface BackupFlags {
@@ -30,10 +31,11 @@ go on at the next start, and webhooks that were pending then are sent again.
 
 export const registerBackup: RegisterCommand = (program, terminal) => {
   const onProgress = (text: string) => terminal.progress?.(text);
+  const standardOutput = (part: Uint8Array) => terminal.write(part);
   const command = program
     .command('backup')
     .description('save the jobs and their pictures to a file, while the service runs or without it')
-    .argument('<file>', 'the backup to write')
+    .argument('<file>', 'the backup to write; -: standard output')
     .option('-f, --force', 'replace the file if it is there')
     .option('--no-pictures', 'leave out drawn pictures and photos that were sent')
     .addHelpText('after', BACKUP_MORE + examples('backup /mnt/backups/jobs.tar --force'))
@@ -41,13 +43,22 @@ export const registerBackup: RegisterCommand = (program, terminal) => {
       const { backUp } = await import('../jobs/backup/back-up.js');
       const { dataDir } = configOf(flags);
       const { pictures, force: replace = false } = flags;
+      if (file === STANDARD_OUTPUT && terminal.isScreen) {
+        throw new UsageError(
+          'A backup is a tar archive, which a terminal cannot show: name a file, or redirect the output.',
+        );
+      }
       // The service beside it comes first.
       setPriority(constants.priority.PRIORITY_LOW);
       const backup = await untilSignal(terminal, (signal) =>
-        backUp({ dataDir, file, pictures, replace, signal, onProgress }),
+        backUp({ dataDir, file, pictures, replace, signal, onProgress, standardOutput }),
       );
       if (backup === null) terminal.err('The backup was stopped; nothing was kept.');
-      else terminal.out(`${file}: ${contentsOf(backup, backup.pictures)}, ${sizeOf(backup)}.`);
+      else {
+        const line = `${file}: ${contentsOf(backup, backup.pictures)}, ${sizeOf(backup)}.`;
+        if (backup.isPrinted) terminal.err(line);
+        else terminal.out(line);
+      }
     });
   addSettingFlags(command, ['dataDir']);
 };

@@ -56,8 +56,11 @@ export const registerBench: RegisterCommand = (program, terminal) => {
       wholeNumber(1, 100_000),
       10,
     )
-    .option('-f, --csv <file>', 'also write the levels as CSV')
-    .option('--json <file>', 'also write the levels as JSON')
+    .option(
+      '-f, --csv <file>',
+      'also write the levels as CSV; -: to standard output, and the table to standard error',
+    )
+    .option('--json <file>', 'also write the levels as JSON; the same')
     .addHelpText(
       'after',
       MORE +

@@ -2,8 +2,9 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { writeDrawnCopy } from '../annotate/annotate.js';
-import { toLatticeError, type LatticeError } from '../api/errors.js';
+import { drawnCopy } from '../annotate/annotate.js';
+import { STANDARD_OUTPUT } from '../base/output-place.js';
+import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import {
   ALL_CLASSES,
@@ -29,8 +30,16 @@ import {
   type ImageOutcome,
 } from './image-outcomes.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
+import { writeOutput } from './output-file.js';
 import { Progress } from './progress.js';
-import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from './terminal.js';
+import {
+  EXIT_FAILED,
+  EXIT_PARTLY,
+  onUserPath,
+  Refusal,
+  UsageError,
+  type Terminal,
+} from './terminal.js';
 import { untilSignal } from './until-signal.js';
 
 /** As parsed and checked by `lattice detect`. */
@@ -70,7 +79,7 @@ export async function detectImages(
     const { options, model } = await detectOptions(detector, flags, config);
     const { save } = flags;
     const drawCopy =
-      save === undefined ? undefined : await drawInto(save, detector, config.maxPixels);
+      save === undefined ? undefined : await drawInto(save, detector, config.maxPixels, terminal);
     await show({ images, detector, options, drawCopy }, model, flags, terminal);
   } finally {
     await detector.close();
@@ -136,7 +145,8 @@ async function detectOptions(
   const modelName = flags.model === undefined ? defaultModelName(config) : withSuffix(flags.model);
   const model = await detector.prepare(modelName).catch((error: unknown) => {
     const { code, message } = toLatticeError(error);
-    throw code === 'unknown_model' || code === 'invalid_model' ? new UsageError(message) : error;
+    if (code === 'unknown_model') throw new UsageError(message);
+    throw code === 'invalid_model' ? new Refusal(message) : error;
   });
   refuseRegions(flags);
   const requested = flags.classes ?? [ALL_CLASSES];
@@ -211,7 +221,9 @@ async function drawInto(
   folder: string,
   detector: NativeWorker,
   maxPixels: number,
+  terminal: Terminal,
 ): Promise<DrawCopy> {
+  if (folder === STANDARD_OUTPUT) throw new UsageError('--save takes a folder for the copies.');
   await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
   await onUserPath(folder, 'write', access(folder, constants.W_OK | constants.X_OK));
   const taken = new Set<string>();
@@ -224,7 +236,11 @@ async function drawInto(
     const target = join(folder, file);
     const bytes = await detector.readImage(imagePath);
     const decode = (encoded: Buffer) => detector.decodeImage(encoded);
-    await writeDrawnCopy(target, { bytes, decode, maxPixels }, detections);
+    const drawn = await drawnCopy({ bytes, decode, maxPixels }, detections);
+    await writeOutput([drawn], target, terminal).catch((cause: unknown) => {
+      const { message } = cause as Error;
+      throw new LatticeError('storage_unavailable', message, { cause });
+    });
     return target;
   };
 }

@@ -1,15 +1,16 @@
 /** What came of images: printed as soon as it is known, counted, or written to a file for other tools. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withTemporaryFolder } from '../base/temporary-folder.js';
 import type { Problem } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
 import { relativeName, type ExportSource } from '../export/export-source.js';
 import { FORMATS } from '../export/formats.js';
 import { viewImage } from '../http/answer/processed-image.js';
-import { writeExport, type ExportFlags } from './export-output.js';
+import type { ExportFlags } from './export-output.js';
 import type { NamedImage } from './image-paths.js';
+import { writeOutput } from './output-file.js';
 import {
   DETECTION_HEADER,
   detectionRows,
@@ -123,17 +124,14 @@ export async function exportImages(
   { format = 'json', output }: ExportFlags,
   terminal: Terminal,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'lattice-entries-'));
-  const kept = join(folder, 'entries.ndjson');
-  const pages = () =>
-    existsSync(kept) ? readEntries(kept) : keptEntries(outcomes, kept, terminal);
-  try {
+  await withTemporaryFolder('entries', async (folder) => {
+    const kept = join(folder, 'entries.ndjson');
+    const pages = () =>
+      existsSync(kept) ? readEntries(kept) : keptEntries(outcomes, kept, terminal);
     const { write } = FORMATS[format === 'json' ? 'ndjson' : format];
     const source = { jobId: null, ...model, fileName: relativeName, pages };
-    await writeExport(write(source), output, terminal);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    await writeOutput(write(source), output, terminal);
+  });
 }
 
 /** Takes the outcomes as they come and keeps them in the file, for formats that read them twice. */

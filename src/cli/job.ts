@@ -10,6 +10,7 @@ import {
 } from './command-options.js';
 import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
+import { OUTPUT_FLAG } from './output-file.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
@@ -152,7 +153,7 @@ function registerCounts(parent: Command, terminal: Terminal): void {
       new Option('--by <what>', 'what is counted together').choices(GROUPINGS).default('hour'),
     )
     .addOption(new Option('--format <format>', 'a file').choices(['csv']).conflicts('json'))
-    .option('-o, --output <file>', 'file for --format; default: standard output')
+    .option(OUTPUT_FLAG, 'file for --format; default, and -: standard output')
     .action(async (jobId: string, flags: CountsFlags) => {
       if (flags.format === undefined && flags.output !== undefined) {
         throw new UsageError('-o is the file of --format: name a format.');

@@ -1,8 +1,8 @@
 /** `lattice openapi`: the document of the HTTP interface, made from the routes without starting anything. */
-import { writeFile } from 'node:fs/promises';
 import { loadConfig } from '../settings/config.js';
 import { packageVersion } from '../base/package.js';
-import { onUserPath, type RegisterCommand } from './terminal.js';
+import { OUTPUT_FLAG, writeOutput } from './output-file.js';
+import type { RegisterCommand } from './terminal.js';
 
 const EXAMPLES = `
 Examples:
@@ -13,12 +13,11 @@ export const registerOpenApi: RegisterCommand = (program, terminal) => {
   program
     .command('openapi')
     .description('print the OpenAPI 3.1 document')
-    .option('-o, --output <file>', 'write to a file instead')
+    .option(OUTPUT_FLAG, 'write to a file; default, and -: standard output')
     .addHelpText('after', EXAMPLES)
     .action(async ({ output }: { output?: string }) => {
       const text = JSON.stringify(await createDocument(), null, 2);
-      if (output === undefined) terminal.out(text);
-      else await onUserPath(output, 'write', writeFile(output, `${text}\n`));
+      await writeOutput([`${text}\n`], output, terminal);
     });
 };
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../base/package.js';
-import { UsageError } from './terminal.js';
+import { Refusal } from './terminal.js';
 
 export interface PythonEnvironment {
   /** Its folder in `.deps`. */
@@ -82,7 +82,7 @@ export function runProgram(
     child.once('error', (error) => {
       const absent = 'code' in error && error.code === 'ENOENT';
       const reason = absent ? 'it is not installed' : 'this user may not start it';
-      fail(new UsageError(`${program} cannot be run: ${reason}.`));
+      fail(new Refusal(`${program} cannot be run: ${reason}.`));
     });
     child.once('close', (code) => {
       if (code === 0) done(output);

@@ -21,6 +21,8 @@ import { packageVersion } from '../base/package.js';
 import {
   EXIT_FAILED,
   EXIT_USAGE,
+  OutputClosed,
+  Refusal,
   UsageError,
   type RegisterCommand,
   type Terminal,
@@ -54,6 +56,8 @@ export async function runCli(args: readonly string[], output: Terminal): Promise
       terminal.setExitCode(error.exitCode === 0 ? 0 : EXIT_USAGE);
       return;
     }
+    // The reader of a pipe has what it wanted.
+    if (error instanceof OutputClosed) return;
     explain(error, terminal, wantsStack(program));
   }
 }
@@ -136,7 +140,10 @@ function messageOf(error: unknown): string {
 /** Its message says all: what the caller named is wrong, or the service has answered. */
 function isExplained(error: unknown): boolean {
   if (error instanceof LatticeError) return error.status < 500;
-  return error instanceof ServiceError || error instanceof BackupRefused || isPathError(error);
+  return (
+    [ServiceError, BackupRefused, Refusal].some((kind) => error instanceof kind) ||
+    isPathError(error)
+  );
 }
 
 /** What mends the error of a service, or tells more of it. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { pathFault } from '../base/path-fault.js';
 
@@ -11,6 +13,8 @@ export interface Terminal {
   readonly isScreen: boolean;
   /** Shows a line that the next one replaces; absent if standard error is not a terminal. */
   progress?(line: string): void;
+  /** A question to be answered with yes or no; absent if nobody is there to answer. */
+  confirm?(question: string): Promise<boolean>;
   /** Defaults to 0; the last call wins. */
   setExitCode(code: number): void;
 }
@@ -25,10 +29,32 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What `work` gives. Rejects with `UsageError` where it does: the user named a path that cannot be used. */
+/** The command line is right and cannot be followed: exit code 1 and only the message. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+}
+
+/** Nobody reads standard output any more: `lattice detect ... | head`. */
+export class OutputClosed extends Error {}
+
+/** Of a path that is wrong; a full or broken disk is no fault of the command line. */
+const WRONG_PATH = new Set(
+  ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ELOOP'].concat(
+    ...['ENAMETOOLONG', 'ENXIO', 'EINVAL'],
+  ),
+);
+
+/** The error of a system call on a path that the user named, as one of the command. */
+export function userPathError(error: unknown, path: string, use: 'read' | 'write'): Error {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const message = pathFault(error, path, use);
+  return WRONG_PATH.has(code) ? new UsageError(message) : new Refusal(message);
+}
+
+/** What `work` gives. Rejects with `userPathError` where it does. */
 export async function onUserPath<T>(path: string, use: 'read' | 'write', work: Promise<T>) {
   return work.catch((error: unknown) => {
-    throw new UsageError(pathFault(error, path, use));
+    throw userPathError(error, path, use);
   });
 }
 
@@ -36,15 +62,19 @@ export async function onUserPath<T>(path: string, use: 'read' | 'write', work: P
 export type RegisterCommand = (program: Command, terminal: Terminal) => void;
 
 interface Output {
-  write(part: string | Uint8Array, taken?: () => void): unknown;
+  write(part: string | Uint8Array, taken?: (error?: Error | null) => void): unknown;
   isTTY?: boolean;
 }
 
 const CLEAR_LINE = '\r\x1b[2K';
 
+interface Input extends NodeJS.ReadableStream {
+  isTTY?: boolean;
+}
+
 /** The terminal of a process. A progress line is taken away before anything else is written, so that no line begins behind it. */
 export function consoleTerminal(
-  { stdout, stderr }: { stdout: Output; stderr: Output },
+  { stdin, stdout, stderr }: { stdin?: Input; stdout: Output; stderr: Output },
   setExitCode: (code: number) => void,
 ): Terminal {
   let clear = '';
@@ -57,8 +87,11 @@ export function consoleTerminal(
     out: line(stdout),
     err: line(stderr),
     write: (part) =>
-      new Promise((resolve) => {
-        stdout.write(part, resolve);
+      new Promise((resolve, reject) => {
+        stdout.write(part, (error) => {
+          if (error) reject(new OutputClosed(error.message, { cause: error }));
+          else resolve();
+        });
       }),
     isScreen: stdout.isTTY === true,
     setExitCode,
@@ -67,6 +100,18 @@ export function consoleTerminal(
     terminal.progress = (text) => {
       stderr.write(`${CLEAR_LINE}${text}`);
       clear = CLEAR_LINE;
+    };
+  }
+  if (stdin?.isTTY === true && stderr.isTTY === true) {
+    terminal.confirm = async (question) => {
+      terminal.err(`${question} (y/N)`);
+      const lines = createInterface({ input: stdin });
+      // The end of the input is no yes.
+      const [answer = ''] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [
+        string?,
+      ];
+      lines.close();
+      return /^y(?:es)?$/i.test(answer.trim());
     };
   }
   return terminal;

@@ -196,7 +196,7 @@ test('Ctrl-C keeps what is done', async () => {
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
   const exited = once(child, 'exit');
   await eventually(() => {
-    expect(statSync(`${file}.part`).size).toBeGreaterThan(0);
+    expect(statSync(`${file}.part-${child.pid}`).size).toBeGreaterThan(0);
   });
   child.kill('SIGINT');
   expect(await exited).toEqual([130, null]);

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { OWN_CLASSES, ownModel } from '../support/own-model.js';
 import { detect, FEW_THREADS } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
-import { run, type CliRun } from './run.js';
+import { run, runOn, type CliRun } from './run.js';
 
 let models: string;
 let service: ServiceProcess;
@@ -39,7 +39,9 @@ test('an alias is set, promoted, taken back, listed and removed', async () => {
   const set = await alias('set', 'depot', 'first', '--shadow', 'other');
   expect(set).toMatchObject({ code: 0, err: '' });
   expect(set.out).toMatch(/^depot\.pt +first\.pt +- +other\.pt +1 /m);
-  expect(recordOf(await alias('promote', 'depot', '--json'))).toMatchObject({ model: 'other.pt' });
+  expect(recordOf(await alias('promote', 'depot', '--force', '--json'))).toMatchObject({
+    model: 'other.pt',
+  });
   expect((await alias('rollback', 'depot')).out).toMatch(
     /^depot\.pt +first\.pt +- +other\.pt +3 /m,
   );
@@ -92,6 +94,26 @@ test('a shadow that cannot be judged, and one that fails, is exit code 1', async
     await detect(service.url, agreeing);
     expect(await alias('agreement', 'fresh')).toMatchObject({ code: 0, err: '' });
   });
+});
+
+test('a shadow that does not pass is promoted by force or a yes only', async () => {
+  await alias('set', 'early', 'first', '--shadow', 'other');
+  const refused = await alias('promote', 'early', '--json');
+  expect(refused).toEqual({
+    code: 1,
+    out: '',
+    err: 'lattice: Too early to judge: the latest pictures have fewer than 20 boxes. The alias is as before; --force promotes other.pt.\n',
+  });
+  const answer = (yes: boolean) => ({ confirm: () => Promise.resolve(yes) });
+  const promote = ['model', 'alias', 'promote', 'early', '--json'];
+  expect(await runOn(answer(false), ...promote)).toMatchObject({ code: 1, out: '' });
+  expect(recordOf(await alias('list', '--json'))).toMatchObject(
+    expect.arrayContaining([expect.objectContaining({ name: 'early.pt', model: 'first.pt' })]),
+  );
+  expect(recordOf(await runOn(answer(true), ...promote))).toMatchObject({ model: 'other.pt' });
+  // A canary is on trial by its answers, not by an agreement.
+  await alias('set', 'tried', 'first', '--canary', 'same', '--share', '0.5');
+  expect(await alias('promote', 'tried')).toMatchObject({ code: 0, err: '' });
 });
 
 test('the agreement of a shadow is shown, and a flagged one is exit code 1', async () => {

@@ -82,7 +82,7 @@ test('an export without metadata takes its class names and input size from the o
   const file = join(folder, 'bare.onnx');
   writeBareModel(TINY, file);
   expect(await run('model', 'check', file, ...where)).toMatchObject({
-    code: 2,
+    code: 1,
     err: expect.stringMatching(/bare\.onnx cannot be used: .*`lattice model add --names`/),
   });
   const names = join(folder, 'names.txt');
@@ -127,7 +127,7 @@ test('weights in a file beside are read, and are installed inside the model', as
   writeFileSync(file, onnxFile({ ...network, tensors: [nothing, { ...table, beside }] }));
   const data = join(folder, beside.location);
   expect(await run('model', 'add', file, ...where)).toMatchObject({
-    code: 2,
+    code: 1,
     err: expect.stringMatching(/'best\.onnx\.data', which is missing: put it into the folder/),
   });
   writeFileSync(data, 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n');
@@ -160,7 +160,7 @@ test('a pointer of Git LFS is called by its name', async () => {
   const file = join(folder, 'best.onnx');
   writeFileSync(file, 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n');
   expect(await run('model', 'add', file, ...where)).toMatchObject({
-    code: 2,
+    code: 1,
     err: expect.stringMatching(/best\.onnx cannot be used: .*Git LFS pointer.*git lfs pull/),
   });
 });
@@ -168,7 +168,7 @@ test('a pointer of Git LFS is called by its name', async () => {
 test('a name that is taken is replaced only by force', async () => {
   await run('model', 'add', TINY, '--name', 'depot', ...where);
   const again = await run('model', 'add', TINY, '--name', 'depot', ...where);
-  expect(again.code).toBe(2);
+  expect(again.code).toBe(1);
   expect(again.err).toContain('depot.onnx exists. --force replaces it');
   expect(await run('model', 'add', TINY, '--name', 'depot', '--force', ...where)).toMatchObject({
     code: 0,
@@ -229,7 +229,7 @@ test('bundled models can be checked by name and stay', async () => {
   const precisions = bf16Features().length > 0 ? ['f32', 'bf16'] : ['f32'];
   expect(report.runs.map(({ precision }) => precision)).toEqual(precisions);
   const removed = await run('model', 'remove', 'tiny-v8', ...where);
-  expect(removed.code).toBe(2);
+  expect(removed.code).toBe(1);
   expect(removed.err).toContain('is bundled and stays');
 });
 

@@ -1,5 +1,6 @@
 /** Runs a command line in this process and gives what it printed. */
 import { runCli } from '../../src/cli/run-cli.js';
+import type { Terminal } from '../../src/cli/terminal.js';
 
 export interface CliRun {
   out: string;
@@ -7,7 +8,12 @@ export interface CliRun {
   code: number;
 }
 
-export async function run(...args: string[]): Promise<CliRun> {
+export function run(...args: string[]): Promise<CliRun> {
+  return runOn({}, ...args);
+}
+
+/** On a terminal of these parts. */
+export async function runOn(parts: Partial<Terminal>, ...args: string[]): Promise<CliRun> {
   const result: CliRun = { out: '', err: '', code: 0 };
   await runCli(args, {
     out: (line) => (result.out += `${line}\n`),
@@ -18,6 +24,7 @@ export async function run(...args: string[]): Promise<CliRun> {
     isScreen: false,
     err: (line) => (result.err += `${line}\n`),
     setExitCode: (code) => (result.code = code),
+    ...parts,
   });
   return result;
 }

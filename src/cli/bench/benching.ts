@@ -1,11 +1,13 @@
 /** Measures a running service at rising load; prints and writes what it finds. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import type { OutputPlace } from '../../base/output-place.js';
 import { extname } from 'node:path';
 import { HttpCaller, type ApiCall } from '../../client/http-call.js';
 import type { DetectResponse } from '../../client/records.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { serviceAccess } from '../../settings/config.js';
 import { openClient } from '../job/open-client.js';
+import { placeOf, writeFileTo } from '../output-file.js';
 import { renderRow } from '../output-text.js';
 import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
@@ -53,28 +55,36 @@ export async function benchService(flags: BenchFlags, terminal: Terminal): Promi
     throw new UsageError('A range without an end needs --latency-threshold.');
   }
   const send = await senderOf(flags);
+  const files = await filesOf(flags);
+  const isFile = files.some(({ place }) => place.kind === 'standard output');
+  const print = (text: string): void => {
+    // Standard output has either the table or a file.
+    if (isFile) terminal.err(text);
+    else terminal.out(text);
+  };
   const kind = flags.requestRateRange === undefined ? 'concurrency' : 'request_rate';
   const levels: MeasuredLevel[] = [];
   await untilSignal(terminal, async (signal) => {
-    await writeFiles({ kind, levels }, flags); // a file that cannot be written is told at once
+    await keep(files, { kind, levels }); // a file that cannot be written is told at once
     for (let each = 0; each < flags.warmupRequestCount; each += 1) await send();
-    terminal.out(headerLine(kind));
+    print(headerLine(kind));
     for (const load of loadsOf(range)) {
       terminal.progress?.(`${kind} ${load} ...`);
       const start = (note: Note) => startLoad(load, flags, send, note);
       const level = { load, ...(await measureLevel(start, flags, signal)) };
       levels.push(level);
-      terminal.out(levelLine(level));
-      await writeFiles({ kind, levels }, flags);
+      print(levelLine(level));
+      await keep(files, { kind, levels });
       if (!level.stable) terminal.setExitCode(level.requests > 0 ? EXIT_PARTLY : EXIT_FAILED);
       if (level.requests === 0) return;
       if (isTooSlow(level, flags)) {
         const { percentile, latencyThreshold: most } = flags;
-        terminal.out(`p${percentile} is above ${most} ms: no higher level is measured.`);
+        print(`p${percentile} is above ${most} ms: no higher level is measured.`);
         return;
       }
     }
   });
+  await deliver(files, { kind, levels }, terminal);
 }
 
 function isTooSlow({ deciding_ms: ms }: MeasuredLevel, { latencyThreshold }: BenchFlags): boolean {
@@ -166,19 +176,49 @@ function levelLine(level: MeasuredLevel): string {
 
 const line = (cells: string[]) => renderRow(cells, [12, 8, 8, 8, 8, 7, 9, 7]);
 
-/** Rejects with `UsageError` when a file cannot be written. */
-async function writeFiles(
-  run: { kind: string; levels: readonly MeasuredLevel[] },
-  { csv, json }: { csv?: string; json?: string },
+interface Measured {
+  kind: string;
+  levels: readonly MeasuredLevel[];
+}
+
+interface LevelFile {
+  place: OutputPlace;
+  textOf: (run: Measured) => string;
+}
+
+/** Rejects with `UsageError` for places that cannot be written. */
+async function filesOf({ csv, json }: Pick<BenchFlags, 'csv' | 'json'>): Promise<LevelFile[]> {
+  const files: LevelFile[] = [];
+  if (csv !== undefined) files.push({ place: await placeOf(csv), textOf: csvOf });
+  const jsonOf = (run: Measured) => `${JSON.stringify(run, null, 2)}\n`;
+  if (json !== undefined) files.push({ place: await placeOf(json), textOf: jsonOf });
+  if (files.filter(({ place }) => place.kind === 'standard output').length > 1) {
+    throw new UsageError('--csv and --json cannot both go to standard output.');
+  }
+  return files;
+}
+
+/** What was measured so far; a file is replaced each time. */
+async function keep(files: readonly LevelFile[], run: Measured): Promise<void> {
+  for (const { place, textOf } of files) {
+    if (place.kind === 'file') await writeFileTo(place, [textOf(run)]);
+  }
+}
+
+/** Devices, pipes and standard output get the levels once. */
+async function deliver(
+  files: readonly LevelFile[],
+  run: Measured,
+  terminal: Terminal,
 ): Promise<void> {
-  if (csv !== undefined)
-    await onUserPath(csv, 'write', writeFile(csv, csvOf(run.kind, run.levels)));
-  const text = `${JSON.stringify(run, null, 2)}\n`;
-  if (json !== undefined) await onUserPath(json, 'write', writeFile(json, text));
+  for (const { place, textOf } of files) {
+    if (place.kind === 'standard output') await terminal.write(textOf(run));
+    else if (place.kind === 'device') await writeFileTo(place, [textOf(run)]);
+  }
 }
 
 /** Nested names are joined: `latency_ms_p50`. Errors are counted, as their codes differ by level. */
-function csvOf(kind: string, levels: readonly MeasuredLevel[]): string {
+function csvOf({ kind, levels }: Measured): string {
   const rows = levels.map(({ errors, ...level }) => {
     const failed = Object.values(errors).reduce((sum, count) => sum + count, 0);
     return Object.entries({ ...level, errors: failed }).flatMap(([name, value]) =>

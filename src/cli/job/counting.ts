@@ -1,6 +1,6 @@
 /** `lattice job counts`: a job by image, folder, hour or day, as a table, JSON or a CSV file. */
 import type { CountsBy, JobCountGroup, JobCounts } from '../../client/lattice-client.js';
-import { writeExport } from '../export-output.js';
+import { writeOutput } from '../output-file.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 import { openClient, type AccessFlags } from './open-client.js';
@@ -18,7 +18,7 @@ export async function showCounts(
 ): Promise<void> {
   const client = openClient(flags);
   if (flags.format === 'csv') {
-    await writeExport(client.countsCsv(jobId, flags.by), flags.output, terminal);
+    await writeOutput(client.countsCsv(jobId, flags.by), flags.output, terminal);
     return;
   }
   const counts = await client.counts(jobId, flags.by);

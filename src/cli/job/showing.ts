@@ -13,7 +13,8 @@ import type {
 } from '../../client/lattice-client.js';
 import type { ResultFormat } from '../../export/formats.js';
 import { withSuffix } from '../../models/model-folder.js';
-import { writeExport, type ExportFlags } from '../export-output.js';
+import type { ExportFlags } from '../export-output.js';
+import { writeOutput } from '../output-file.js';
 import {
   DETECTION_HEADER,
   detectionRows,
@@ -200,7 +201,7 @@ export async function exportResult(
 ): Promise<void> {
   const client = openClient(flags);
   const record = await client.status(jobId);
-  await writeExport(client.export(jobId, format), flags.output, terminal);
+  await writeOutput(client.export(jobId, format), flags.output, terminal);
   const leftOut = withoutBoxes(record);
   if (leftOut > 0 && format !== 'json' && format !== 'ndjson') {
     terminal.err(`${leftOut} of ${record.image_count} images failed and are left out.`);

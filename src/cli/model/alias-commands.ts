@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples, numberThat, serviceCommand } from '../command-options.js';
 import type { AccessFlags } from '../job/open-client.js';
 import type { Terminal } from '../terminal.js';
-import type { SetFlags } from './aliasing.js';
+import type { PromoteFlags, SetFlags } from './aliasing.js';
 
 const RECORD = 'print its record';
 
@@ -22,10 +22,15 @@ export function registerAlias(parent: Command, terminal: Terminal): void {
     },
   );
   registerSet(alias, terminal);
-  named(alias, 'promote', 'the canary, without one the shadow, answers', async (name, flags) => {
-    const { promoteAlias } = await import('./aliasing.js');
-    await promoteAlias(name, flags, terminal);
-  });
+  named(
+    alias,
+    'promote',
+    'the canary, without one the shadow, answers; exit code 1 for a shadow that `agreement` does not pass',
+    async (name, flags: PromoteFlags) => {
+      const { promoteAlias } = await import('./aliasing.js');
+      await promoteAlias(name, flags, terminal);
+    },
+  ).option('-f, --force', 'promote such a shadow without asking');
   named(alias, 'rollback', 'take the last change back', async (name, flags) => {
     const { rollBackAlias } = await import('./aliasing.js');
     await rollBackAlias(name, flags, terminal);
@@ -66,8 +71,10 @@ function named(
   verb: string,
   description: string,
   act: (name: string, flags: AccessFlags) => Promise<void>,
-): void {
-  serviceCommand(parent, verb, description, verb === 'remove' ? 'print nothing' : RECORD, ['depot'])
+): Command {
+  return serviceCommand(parent, verb, description, verb === 'remove' ? 'print nothing' : RECORD, [
+    'depot',
+  ])
     .argument('<name>', 'of the alias')
     .action(act);
 }

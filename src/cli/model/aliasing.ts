@@ -3,7 +3,7 @@ import type { Agreement, Alias } from '../../client/records.js';
 import { openClient, type AccessFlags } from '../job/open-client.js';
 import { timeText } from '../job/showing.js';
 import { renderTable } from '../output-text.js';
-import { UsageError, type Terminal } from '../terminal.js';
+import { EXIT_FAILED, Refusal, UsageError, type Terminal } from '../terminal.js';
 import { agreementLines, sharePercent, shareText } from './agreement-lines.js';
 
 export interface SetFlags extends AccessFlags {
@@ -37,12 +37,26 @@ export async function setAlias(
   print(await openClient(flags).aliases.put(name, alias), flags, terminal);
 }
 
+export interface PromoteFlags extends AccessFlags {
+  force?: boolean;
+}
+
+/** A shadow that something speaks against, or of which too little is known, needs `force` or a yes. Rejects with `Refusal` without. */
 export async function promoteAlias(
   name: string,
-  flags: AccessFlags,
+  flags: PromoteFlags,
   terminal: Terminal,
 ): Promise<void> {
-  print(await openClient(flags).aliases.promote(name), flags, terminal);
+  const { aliases } = openClient(flags);
+  const { canary, shadow } = await aliases.get(name);
+  if (canary === null && shadow !== null && flags.force !== true) {
+    const objection = objectionTo(await aliases.agreement(name));
+    const question = `${objection} Promote ${shadow} all the same?`;
+    if (objection !== null && (await terminal.confirm?.(question)) !== true) {
+      throw new Refusal(`${objection} The alias is as before; --force promotes ${shadow}.`);
+    }
+  }
+  print(await aliases.promote(name), flags, terminal);
 }
 
 export async function rollBackAlias(
@@ -74,7 +88,7 @@ export async function showAgreement(
   const objection = objectionTo(agreement);
   if (objection === null) return;
   terminal.err(objection);
-  terminal.setExitCode(1);
+  terminal.setExitCode(EXIT_FAILED);
 }
 
 function objectionTo({ flagged, failed, shadow, latest_share: share }: Agreement): string | null {

@@ -16,7 +16,7 @@ import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { modelsFolderFault } from '../../settings/setting-folders.js';
 import { megabytes, renderTable, shorten } from '../output-text.js';
-import { onUserPath, UsageError, type Terminal } from '../terminal.js';
+import { onUserPath, Refusal, UsageError, type Terminal } from '../terminal.js';
 import { examineFile, nextCalls, onnxFile, report } from './checking.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
 import { copyModel } from './model-copy.js';
@@ -31,7 +31,7 @@ export interface AddFlags extends ModelDescription {
   images?: string;
 }
 
-/** Throws `UsageError` for a file that the service could not run, and for a name that is taken. */
+/** Rejects with `UsageError` for what is no ONNX file, with `Refusal` for one that the service could not run and a name that is taken. */
 export async function addModel(
   file: string,
   flags: AddFlags,
@@ -42,7 +42,7 @@ export async function addModel(
   const modelName = nameOf(flags.name ?? basename(path, '.onnx'));
   const target = join(config.modelsDir, `${modelName}.onnx`);
   if (flags.force !== true && existsSync(target)) {
-    throw new UsageError(`${target} exists. --force replaces it, --name picks another name.`);
+    throw new Refusal(`${target} exists. --force replaces it, --name picks another name.`);
   }
   await checkFolder(config.modelsDir);
   const examination = await withDescribedCopy(path, flags, async (described) => {
@@ -69,7 +69,7 @@ export async function addModel(
 export async function removeModel(name: string, config: Config, terminal: Terminal): Promise<void> {
   const folder = await ModelFolder.open(config);
   const found = await folder.find(withSuffix(name));
-  if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
+  if (found.bundled) throw new Refusal(`${found.name} is bundled and stays.`);
   await onUserPath(found.path, 'write', rm(found.path));
   await onUserPath(found.path, 'write', rm(eightBitPath(found.path), { force: true }));
   terminal.out(

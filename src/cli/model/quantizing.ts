@@ -20,7 +20,7 @@ import {
 import { describeModel } from '../../native/core.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../output-text.js';
-import { UsageError, type Terminal } from '../terminal.js';
+import { Refusal, type Terminal } from '../terminal.js';
 import { appendMetadata } from './append-metadata.js';
 import { copyModel } from './model-copy.js';
 import { labelledPictures, ownPictures } from './pictures.js';
@@ -63,7 +63,7 @@ export async function quantizeModel(
 ): Promise<void> {
   const original = await (await ModelFolder.open(config)).find(withSuffix(name));
   if (original.bundled) {
-    throw new UsageError(
+    throw new Refusal(
       `${original.name} is bundled. Install it under a name first: lattice model add ${original.path} --name depot.`,
     );
   }

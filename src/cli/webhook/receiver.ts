@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { loadConfig } from '../../settings/config.js';
 import { createSignatureCheck, TOLERANCE_S } from '../../webhooks/signature-check.js';
 import { printable } from '../output-text.js';
-import { EXIT_FAILED, onUserPath, UsageError, type Terminal } from '../terminal.js';
+import { EXIT_FAILED, onUserPath, Refusal, UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 
 export interface ListenFlags {
@@ -31,7 +31,7 @@ interface Arrived {
   status: number;
 }
 
-/** Until a signal ends it. Throws `UsageError` when the address cannot be had. */
+/** Until a signal ends it. Rejects with `UsageError` or `Refusal` when the address cannot be had. */
 export async function listenForWebhooks(flags: ListenFlags, terminal: Terminal): Promise<void> {
   const server = createAdaptorServer({ fetch: receiver(flags, terminal).fetch }) as Server;
   await listen(server, flags);
@@ -67,7 +67,7 @@ async function listen(server: Server, { host, port }: ListenFlags): Promise<void
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
-      throw new UsageError(`Port ${port} of ${host} is in use: --port takes another one.`);
+      throw new Refusal(`Port ${port} of ${host} is in use: --port takes another one.`);
     }
     if (code === 'EACCES') {
       throw new UsageError(`No permission to listen on port ${port}: take one above 1023.`);

@@ -8,6 +8,8 @@ import { networkOf } from '../access/network-of.js';
 const LINGER_MS = 1_000;
 /** At a stop, for a client to send the rest of its request or to take what waits for it. */
 const STOP_PATIENCE_MS = 2_000;
+/** From the end of a client's side to the first look whether it still reads; each later pause is twice as long. */
+const FIRST_PROBE_MS = 500;
 
 interface Connection {
   /** Of its client. */
@@ -36,6 +38,8 @@ export class Connections {
   constructor(server: Server, sockets: WebSocketServer, room: Room) {
     this.#room = room;
     server.on('connection', (socket: Socket) => {
+      // One whose requests are read by a new parser is known already.
+      if (this.#open.has(socket)) return;
       this.#add(socket);
       if (this.count + sockets.clients.size > room.most) this.#makeRoom();
     });
@@ -43,6 +47,8 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (this.#isIdle(socket)) socket.destroy();
     });
+    // Behind its last request a client may close its side and still read (RFC 9112, 9.6). Node takes it for gone otherwise.
+    Object.assign(server, { httpAllowHalfOpen: true });
     // `server.close()` calls it. Node's own also destroys connections whose answer is made but not yet sent.
     server.closeIdleConnections = () => {
       this.closeIdle();
@@ -66,6 +72,12 @@ export class Connections {
     answer.once('close', () => {
       connection.answers.delete(answer);
     });
+  }
+
+  /** Resolves when the requests that have come on this connection so far are answered, or it is closed. */
+  async answered(socket: Socket): Promise<void> {
+    const answers = [...(this.#open.get(socket)?.answers ?? [])];
+    await Promise.all(answers.map((answer) => new Promise((ended) => answer.once('close', ended))));
   }
 
   /** Destroys connections that wait for no answer, also those with half a request head. */
@@ -131,11 +143,17 @@ export class Connections {
 
   #add(socket: Socket): void {
     const network = networkOf(socket.remoteAddress ?? '');
-    this.#open.set(socket, { network, answers: new Set(), waitsSince: null });
+    const connection: Connection = { network, answers: new Set(), waitsSince: null };
+    this.#open.set(socket, connection);
     const sockets = this.#networks.get(network) ?? new Set();
     this.#networks.set(network, sockets.add(socket));
     socket.once('close', () => {
       this.#remove(socket);
+      // Node tells only the answer that the connection is at.
+      for (const answer of connection.answers) if (answer.socket === null) answer.emit('close');
+    });
+    socket.once('end', () => {
+      probe(socket, connection.answers);
     });
     // Node leaves a socket that the server has ended open until the client closes it too.
     socket.once('finish', () => {
@@ -145,6 +163,23 @@ export class Connections {
       if (socket.writableLength > 0) socket.destroy();
     });
   }
+}
+
+/**
+ * A client that is gone and one that has closed its side look the same until something is sent to them. Any client of
+ * HTTP/1.1 takes an interim response; to one that is gone the first is answered with a reset and the next one fails, which
+ * closes the connection. It is 100, since some clients know no other one.
+ */
+function probe(socket: Socket, answers: Set<ServerResponse>, pauseMs = FIRST_PROBE_MS): void {
+  const timer = setTimeout(() => {
+    if (socket.destroyed) return;
+    for (const answer of answers) {
+      const isNext = answer.socket === socket && !answer.headersSent;
+      if (isNext && answer.req.httpVersion === '1.1') answer.writeContinue();
+    }
+    probe(socket, answers, 2 * pauseMs);
+  }, pauseMs);
+  timer.unref();
 }
 
 /** No request behind it is taken; the client is told. */

@@ -21,7 +21,8 @@ import { ConfigError, environmentName } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
 import { MAX_FRAME, WORKER_PATH } from '../../execution/wire/frames.js';
 import { Connections } from './connections.js';
-import { IncomingRequest, OutgoingResponse } from './messages.js';
+import { ignoreOtherUpgrades } from './ignored-upgrades.js';
+import { OutgoingResponse } from './outgoing-response.js';
 import { PROBLEM_TYPE } from '../answer/problem.js';
 
 /**
@@ -76,10 +77,9 @@ export async function listen(
   logger?: Pick<Logger, 'warn'>,
 ): Promise<Listening> {
   const { unreadTimeout, connections: most, ...times } = { ...LIMITS, ...limits };
-  const options: ServerOptions<typeof IncomingRequest, typeof OutgoingResponse> = {
+  const options: ServerOptions<typeof IncomingMessage, typeof OutgoingResponse> = {
     ...times,
     maxHeaderSize: MAX_HEADER_BYTES,
-    IncomingMessage: IncomingRequest,
     ServerResponse: OutgoingResponse,
   };
   const sockets = new SocketServer({
@@ -115,6 +115,7 @@ export async function listen(
     connections.expectAnswer(incoming, outgoing);
     void answerRequest(incoming, outgoing);
   };
+  ignoreOtherUpgrades(server, (socket) => connections.answered(socket));
   server.on('clientError', refuseConnection);
   server.on('checkExpectation', (_incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { reason, headers, body } = connectionProblem(417);

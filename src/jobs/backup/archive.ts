@@ -15,6 +15,8 @@ import { entryHead, padding, readEntries, tarEnd, TarFault, type StoredEntry } f
 const SUMS = 'SHA256SUMS';
 const ABOUT = 'backup.json';
 const FORMAT = 1;
+/** It has a few hundred. */
+const MOST_ABOUT_BYTES = 64 * 1024;
 const CHUNK = 1024 * 1024;
 /** What waits to be written delays the syncs of the service, so that it must not grow. */
 const SYNC_EVERY = 8 * CHUNK;
@@ -41,17 +43,25 @@ const aboutSchema = z.object({
 
 export type AboutBackup = z.infer<typeof aboutSchema>;
 
-/** Writes a backup to an open file. */
+/** An open file, or what is written to in its place. */
+export type ArchiveOutput = Pick<FileHandle, 'datasync' | 'sync'> & {
+  writeFile(bytes: Uint8Array): Promise<void>;
+};
+
+/** Writes a backup. */
 export class ArchiveWriter {
-  readonly #file: FileHandle;
+  readonly #file: ArchiveOutput;
   #sums = '';
   #unsynced = 0;
 
-  private constructor(file: FileHandle) {
+  private constructor(file: ArchiveOutput) {
     this.#file = file;
   }
 
-  static async begin(file: FileHandle, about: Omit<AboutBackup, 'format'>): Promise<ArchiveWriter> {
+  static async begin(
+    file: ArchiveOutput,
+    about: Omit<AboutBackup, 'format'>,
+  ): Promise<ArchiveWriter> {
     const writer = new ArchiveWriter(file);
     const text = JSON.stringify({ format: FORMAT, ...about }, null, 2);
     await writer.#addText(ABOUT, `${text}\n`, about.created_at);
@@ -200,22 +210,29 @@ async function* partsOf(file: FileHandle, start: number, size: number): AsyncGen
 }
 
 async function readContents(path: string, file: FileHandle) {
+  await refuseCompressed(path, file);
   const all = await readEntries(file).catch((error: unknown) => {
     throw error instanceof TarFault ? notWhole(path, error.message) : error;
   });
-  const [first, last] = [all[0], all.at(-1)];
-  if (first?.name !== ABOUT || last?.name !== SUMS) throw notOurs(path);
+  // Other tools pack them in another order.
+  const entryOf = (name: string) => all.find((entry) => entry.name === name);
+  const [first, last] = [entryOf(ABOUT), entryOf(SUMS)];
+  if (first === undefined) throw notOurs(path, all);
+  if (last === undefined) throw notWhole(path, `its list of sums, ${SUMS}, is missing`);
+  if (first.size > MOST_ABOUT_BYTES) throw notOurs(path, all);
   const aboutText = await textOf(file, first);
   const about = aboutSchema.safeParse(jsonOf(aboutText));
-  if (!about.success) throw notOurs(path);
+  if (!about.success) throw notOurs(path, all);
   const sums = new Map<string, string>();
   for (const line of (await textOf(file, last)).split('\n')) {
     const [, sum, name] = /^([0-9a-f]{64}) {2}(.+)$/s.exec(line) ?? [];
     if (sum !== undefined && name !== undefined) sums.set(name, sum);
   }
-  const entries = all.slice(1, -1);
+  const entries = all.filter((entry) => entry !== first && entry !== last);
   const isComplete =
-    sums.size === entries.length + 1 && entries.every(({ name }) => sums.has(name));
+    sums.size === entries.length + 1 &&
+    new Set(entries.map(({ name }) => name)).size === entries.length &&
+    entries.every(({ name }) => sums.has(name));
   if (!isComplete) throw notWhole(path, 'its list of sums has other files than it holds');
   if (sumOf(aboutText) !== sums.get(ABOUT)) throw notWhole(path, `${ABOUT} is not as it was saved`);
   const odd = entries.find(({ name }) => !isExpected(name));
@@ -254,8 +271,35 @@ function notWhole(path: string, finding: string): BackupRefused {
   );
 }
 
-function notOurs(path: string): BackupRefused {
+function notOurs(path: string, entries: readonly StoredEntry[]): BackupRefused {
+  const within = entries.find(({ name }) => name.endsWith(`/${ABOUT}`));
+  if (within !== undefined) {
+    const folder = within.name.slice(0, -ABOUT.length - 1);
+    return new BackupRefused(
+      `${path} has its files in the folder ${folder}. Nothing was changed. Pack them without it: tar cf FILE -C ${folder} .`,
+    );
+  }
   return new BackupRefused(
     `${path} was not written by \`lattice backup\`, or by a later release. Nothing was changed.`,
+  );
+}
+
+/** First bytes of compressed files, and the command that unpacks one. */
+const COMPRESSED: readonly [bytes: number[], kind: string, unpack: string][] = [
+  [[0x1f, 0x8b], 'gzip', 'gunzip'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'zstd', 'unzstd'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'xz', 'unxz'],
+  [[0x42, 0x5a, 0x68], 'bzip2', 'bunzip2'],
+  [[0x50, 0x4b, 0x03, 0x04], 'zip', 'unzip'],
+];
+
+/** The content of an entry is read where it lies, which a compressed file does not allow. */
+async function refuseCompressed(path: string, file: FileHandle): Promise<void> {
+  const { buffer } = await file.read(Buffer.alloc(5), 0, 5, 0);
+  const found = COMPRESSED.find(([bytes]) => bytes.every((byte, at) => buffer[at] === byte));
+  if (found === undefined) return;
+  const [, kind, unpack] = found;
+  throw new BackupRefused(
+    `${path} is compressed (${kind}). Nothing was changed. Unpack it first: ${unpack} ${path}`,
   );
 }

@@ -1,22 +1,26 @@
 /** Makes a backup of a data folder, beside the service that uses it or without one. */
-import { existsSync, readdirSync } from 'node:fs';
-import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { constants, existsSync, readdirSync } from 'node:fs';
+import { open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { backup as copyDatabase, DatabaseSync } from '@photostructure/sqlite';
 import { packageVersion } from '../../base/package.js';
+import { outputPlace, partOf, type OutputPlace } from '../../base/output-place.js';
 import { pathFault } from '../../base/path-fault.js';
 import { syncFolder } from '../../base/sync-folder.js';
+import { withTemporaryFolder } from '../../base/temporary-folder.js';
 import { STORE_FILE, type Database } from '../store/data-folder.js';
 import { refuseForeign } from '../store/schema.js';
 import { isBusy, isDamaged, isFull } from '../store/sqlite-failure.js';
-import { ArchiveWriter, PICTURE_FOLDERS, type AboutBackup } from './archive.js';
+import { ArchiveWriter, PICTURE_FOLDERS, type AboutBackup, type ArchiveOutput } from './archive.js';
 import { BackupRefused } from './backup-refused.js';
 
 export interface BackupOptions {
   dataDir: string;
-  /** Appears when it is complete. */
+  /** Appears when it is complete; a pipe, a device or `-` is written to. */
   file: string;
+  /** Takes what `-` is given. */
+  standardOutput: (part: Uint8Array) => Promise<void>;
   /** Also drawn pictures and photos that were sent. */
   pictures: boolean;
   /** A file of that name may be replaced. */
@@ -29,6 +33,8 @@ export interface BackupOptions {
 export interface Backup extends Omit<AboutBackup, 'format'> {
   pictures: number;
   bytes: number;
+  /** It went to standard output. */
+  isPrinted: boolean;
 }
 
 /** Of 4 KiB, between two looks at the signal. */
@@ -40,35 +46,70 @@ const SYNC_PAUSE_MS = 5;
  * written until then is removed, or by the next backup to that file if this process is killed.
  */
 export async function backUp(options: BackupOptions): Promise<Backup> {
-  const { dataDir } = options;
-  const target = resolve(options.file);
-  await refuseTarget(target, options);
+  const place = await placeFor(options);
+  try {
+    if (place.kind === 'file') return await backUpToFile(place.path, options);
+    return await backUpThrough(place, options);
+  } catch (error) {
+    throw isFullDisk(error)
+      ? new BackupRefused(`No space is left on the disk of ${options.file}.`, { cause: error })
+      : error;
+  }
+}
+
+async function backUpToFile(target: string, options: BackupOptions): Promise<Backup> {
   await removeLeftovers(target);
-  const part = `${target}.part-${process.pid}`;
+  const part = partOf(target);
   const copy = `${part}.db`;
   try {
     const file = await open(part, 'wx', 0o600);
     try {
-      const about = await copyStore(join(dataDir, STORE_FILE), copy, options);
+      const about = await copyStore(join(options.dataDir, STORE_FILE), copy, options);
       const pictures = await writeArchive(file, copy, about, options);
       const { size: bytes } = await file.stat();
       await rename(part, target);
       syncFolder(dirname(target));
-      return { ...about, pictures, bytes };
+      return { ...about, pictures, bytes, isPrinted: false };
     } finally {
       await file.close();
     }
-  } catch (error) {
-    throw isFullDisk(error)
-      ? new BackupRefused(`No space is left on the disk of ${target}.`, { cause: error })
-      : error;
   } finally {
     await removeAll(part);
   }
 }
 
+/** Through a pipe, to a device or to standard output. The copy of the database lies in the folder for temporary files. */
+async function backUpThrough(
+  place: Exclude<OutputPlace, { kind: 'file' }>,
+  options: BackupOptions,
+): Promise<Backup> {
+  const device = place.kind === 'device' ? await open(place.path, constants.O_WRONLY) : null;
+  let bytes = 0;
+  const write = async (part: Uint8Array): Promise<void> => {
+    bytes += part.length;
+    if (device === null) await options.standardOutput(part);
+    else await device.writeFile(part);
+  };
+  const settle = () => Promise.resolve();
+  try {
+    return await withTemporaryFolder('backup', async (folder) => {
+      const copy = join(folder, STORE_FILE);
+      const about = await copyStore(join(options.dataDir, STORE_FILE), copy, options);
+      const output = { writeFile: write, datasync: settle, sync: settle };
+      const pictures = await writeArchive(output, copy, about, options);
+      return { ...about, pictures, bytes, isPrinted: device === null };
+    });
+  } catch (error) {
+    const isWrite = error instanceof Error && 'syscall' in error && error.syscall === 'write';
+    if (!isWrite || isFullDisk(error)) throw error;
+    throw new BackupRefused(pathFault(error, options.file, 'write'), { cause: error });
+  } finally {
+    await device?.close();
+  }
+}
+
 async function writeArchive(
-  file: FileHandle,
+  file: ArchiveOutput,
   copy: string,
   about: Omit<AboutBackup, 'format'>,
   { dataDir, pictures, signal, onProgress }: BackupOptions,
@@ -206,23 +247,35 @@ function refusalOf(error: unknown, file: string): unknown {
   return error;
 }
 
-async function refuseTarget(target: string, { dataDir, replace }: BackupOptions): Promise<void> {
-  const found = await stat(target).catch(() => null);
-  if (found?.isDirectory() === true) {
-    throw new BackupRefused(`${target} is a folder. Name a file in it, as jobs.tar.`);
-  }
-  if (found !== null && !replace) {
+async function placeFor({ file, dataDir, replace }: BackupOptions): Promise<OutputPlace> {
+  const target = resolve(file);
+  const home = await realpath(dataDir).catch(() => dataDir);
+  const refuseSaved = (path: string, folderOfData: string): void => {
+    if (!PICTURE_FOLDERS.some((folder) => path.startsWith(join(folderOfData, folder) + sep)))
+      return;
+    throw new BackupRefused(`${target} lies in a folder that goes into the backup. Name another.`);
+  };
+  refuseSaved(target, resolve(dataDir));
+  const place = await outputPlace(file).catch((error: unknown) => {
+    const isFolder = error instanceof Error && 'code' in error && error.code === 'EISDIR';
+    throw isFolder
+      ? new BackupRefused(`${target} is a folder. Name a file in it, as jobs.tar.`)
+      : new BackupRefused(pathFault(error, dirname(target), 'read'), { cause: error });
+  });
+  if (place.kind === 'standard output') return place;
+  // A disk's content is lost as that of a file is; what goes through a pipe or a terminal takes nothing's place.
+  const isKept = place.kind === 'file' ? place.before !== null : place.before.isBlockDevice();
+  if (isKept && !replace) {
     throw new BackupRefused(`${target} is already there. --force replaces it.`);
   }
-  const saved = PICTURE_FOLDERS.find((folder) => target.startsWith(join(dataDir, folder) + sep));
-  if (saved !== undefined) {
-    throw new BackupRefused(`${target} lies in a folder that goes into the backup. Name another.`);
-  }
+  if (place.kind === 'device') return place;
+  refuseSaved(place.path, home);
   try {
-    readdirSync(dirname(target));
+    readdirSync(dirname(place.path));
   } catch (error) {
     throw new BackupRefused(pathFault(error, dirname(target), 'read'), { cause: error });
   }
+  return place;
 }
 
 /** Of backups to this file whose process is gone. */

@@ -18,6 +18,11 @@ const BLOCK = 512;
 const MAGIC = 'ustar';
 const PLAIN_FILE = '0';
 const EXTENDED = 'x';
+const EXTENDED_OF_ALL = 'g';
+const FOLDER = '5';
+/** Of GNU: the content is the name of the next entry. */
+const LONG_NAME = 'L';
+const TYPES = new Set([PLAIN_FILE, EXTENDED, EXTENDED_OF_ALL, FOLDER, LONG_NAME]);
 const NAME_BYTES = 100;
 const LARGEST_SIZE = 0o77777777777;
 /** Of an extended header, which holds a name and a size. */
@@ -33,6 +38,7 @@ const MODIFIED = [136, 12] as const;
 const CHECKSUM = [148, 8] as const;
 const TYPE = [156, 1] as const;
 const MAGIC_FIELD = [257, 6] as const;
+const MAGIC_RANGE = [257, 263] as const;
 const PREFIX = [345, 155] as const;
 type Field = readonly [offset: number, length: number];
 
@@ -55,7 +61,10 @@ export const padding = (size: number): Buffer => Buffer.alloc((BLOCK - (size % B
 /** What stands behind the last entry. */
 export const tarEnd = (): Buffer => Buffer.alloc(2 * BLOCK);
 
-/** The entries of a tar of plain files, in their order. Rejects with `TarFault`. */
+/**
+ * The plain files of a tar in their order, also of one that GNU tar or bsdtar has made: folders are left out, and names
+ * have no `./` before them. Rejects with `TarFault`.
+ */
 export async function readEntries(file: FileHandle): Promise<StoredEntry[]> {
   const entries: StoredEntry[] = [];
   let extended: Partial<TarEntry> = {};
@@ -67,13 +76,20 @@ export async function readEntries(file: FileHandle): Promise<StoredEntry[]> {
     }
     const { type, ...plain } = parseHeader(head);
     at += BLOCK;
-    const entry = type === PLAIN_FILE ? { ...plain, ...extended } : plain;
-    if (type === EXTENDED) {
-      if (entry.size > MOST_EXTENDED_BYTES) throw new TarFault('it has a header of unusual size');
-      extended = parseRecords(await readAt(file, at, entry.size));
-    } else {
-      entries.push({ ...entry, start: at });
-      extended = {};
+    const isEntry = type === PLAIN_FILE || type === FOLDER;
+    const entry = isEntry ? { ...plain, ...extended } : plain;
+    if (!isEntry && entry.size > MOST_EXTENDED_BYTES) {
+      throw new TarFault('it has a header of unusual size');
+    }
+    if (type === PLAIN_FILE) {
+      entries.push({ ...entry, name: entry.name.replace(/^(?:\.\/+)+/, ''), start: at });
+    }
+    if (isEntry) extended = {};
+    else if (type === EXTENDED) {
+      extended = { ...extended, ...parseRecords(await readAt(file, at, entry.size)) };
+    } else if (type === LONG_NAME) {
+      const name = await readAt(file, at, entry.size);
+      extended = { ...extended, name: name.toString('utf8').replace(/\0.*$/s, '') };
     }
     at += entry.size + padding(entry.size).length;
   }
@@ -101,19 +117,25 @@ function parseHeader(head: Buffer): TarEntry & { type: string } {
   const text = ([offset, length]: Field) =>
     head.toString('utf8', offset, offset + length).replace(/\0.*$/s, '');
   const number = (field: Field) => {
-    const value = parseInt(text(field).trim(), 8);
+    const value = isBinary(head, field) ? binary(head, field) : parseInt(text(field).trim(), 8);
     if (!Number.isSafeInteger(value) || value < 0) throw new TarFault('a header is damaged');
     return value;
   };
   if (!text(MAGIC_FIELD).startsWith(MAGIC)) throw new TarFault('it is no tar file');
   if (number(CHECKSUM) !== checksum(head)) throw new TarFault('a header is damaged');
   const type = text(TYPE) === '' ? PLAIN_FILE : text(TYPE);
-  if (type !== PLAIN_FILE && type !== EXTENDED) {
-    throw new TarFault(`${text(NAME)} is no plain file`);
-  }
-  const prefix = text(PREFIX);
+  if (!TYPES.has(type)) throw new TarFault(`${text(NAME)} is no plain file`);
+  // GNU's own format has other things there.
+  const prefix = head.toString('latin1', ...MAGIC_RANGE) === `${MAGIC}\0` ? text(PREFIX) : '';
   const name = prefix === '' ? text(NAME) : `${prefix}/${text(NAME)}`;
   return { name, size: number(SIZE), modified: number(MODIFIED), type };
+}
+
+/** GNU writes numbers that need more digits than there are in binary, marked by the first bit. */
+const isBinary = (head: Buffer, [offset]: Field): boolean => head[offset] === 0x80;
+
+function binary(head: Buffer, [offset, length]: Field): number {
+  return head.subarray(offset + 1, offset + length).reduce((sum, byte) => sum * 256 + byte, 0);
 }
 
 /** The sum of the header's bytes, with blanks in place of the sum. */

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -174,10 +175,10 @@ test('what another program wrote is refused', async () => {
     ],
     [
       () => {
-        mkdirSync(join(path, 'd'));
-        execFileSync('tar', ['cf', 'f', 'd'], { cwd: path });
+        symlinkSync('jobs.db', join(path, 'l'));
+        execFileSync('tar', ['cf', 'f', 'l'], { cwd: path });
       },
-      'd/ is no plain file',
+      'l is no plain file',
     ],
   ];
   for (const [make, expected] of cases) {
@@ -185,4 +186,58 @@ test('what another program wrote is refused', async () => {
     await expect(ArchiveReader.open(join(path, 'f')), expected).rejects.toThrow(expected);
     execFileSync('rm', ['-rf', join(path, 'f')]);
   }
+});
+
+/** A backup with a long name in it, unpacked into a folder. */
+async function unpackedByTar(folder: TemporaryFolder): Promise<{ path: string; files: Files }> {
+  const long = `uploads/${'long-'.repeat(15)}/${'name-'.repeat(15)}.jpg`;
+  const files = { ...store('jobs'), 'uploads/a.jpg': Buffer.from('a'), [long]: Buffer.from('b') };
+  const path = join(folder.path, 'unpacked');
+  mkdirSync(path);
+  execFileSync('tar', ['xf', await packed(folder, files), '-C', path]);
+  return { path, files };
+}
+
+test.each([
+  ['GNU', ['--format=gnu', '.']],
+  ['ustar', ['--format=ustar', '.']],
+  ['pax', ['--format=posix', '.']],
+  ['pax with a header of all', ['--format=posix', '--pax-option=comment=c', '.']],
+  ['no ./ and another order', ['uploads', 'SHA256SUMS', 'jobs.db', 'backup.json']],
+])('one that was unpacked and packed again is read: %s', async (_name, flags) => {
+  using folder = new TemporaryFolder();
+  const { path, files } = await unpackedByTar(folder);
+  const again = join(folder.path, 'again.tar');
+  execFileSync('tar', ['cf', again, '-C', path, ...flags]);
+  await using reader = await ArchiveReader.open(again);
+  expect(reader.about).toEqual({ format: 1, ...ABOUT });
+  expect(reader.entries.map(({ name }) => name).sort()).toEqual(Object.keys(files).sort());
+  for (const entry of reader.entries) await reader.check(entry);
+});
+
+test('what differs in one that was packed again is said', async () => {
+  using folder = new TemporaryFolder();
+  const { path } = await unpackedByTar(folder);
+  const again = join(folder.path, 'again.tar');
+  const refusal = async (...tar: string[]): Promise<string> => {
+    execFileSync('tar', tar, { cwd: path });
+    const error: unknown = await ArchiveReader.open(again).catch((thrown: unknown) => thrown);
+    return error instanceof Error ? error.message : '';
+  };
+  expect(await refusal('czf', again, '.')).toBe(
+    `${again} is compressed (gzip). Nothing was changed. Unpack it first: gunzip ${again}`,
+  );
+  expect(await refusal('cf', again, '-C', folder.path, 'unpacked')).toContain(
+    'has its files in the folder unpacked. Nothing was changed. Pack them without it',
+  );
+  expect(await refusal('cf', again, 'backup.json', 'jobs.db')).toContain('SHA256SUMS, is missing');
+  const all = ['backup.json', 'jobs.db', 'uploads', 'SHA256SUMS'];
+  expect(await refusal('cf', again, '--hard-dereference', ...all, 'jobs.db')).toContain(
+    'other files than it holds',
+  );
+  writeFileSync(join(path, 'uploads', 'a.jpg'), 'changed');
+  expect(await refusal('cf', again, '.')).toBe('');
+  await using reader = await ArchiveReader.open(again);
+  const changed = reader.entries.find(({ name }) => name === 'uploads/a.jpg')!;
+  await expect(reader.check(changed)).rejects.toThrow('uploads/a.jpg is not as it was saved');
 });

@@ -28,7 +28,9 @@ class Place implements Disposable {
 
   backUp(changes: Partial<BackupOptions> = {}) {
     const { file, data } = this;
-    return backUp({ dataDir: data.path, file, pictures: true, replace: false, ...changes });
+    const standardOutput = () => Promise.reject(new Error('Nothing is printed.'));
+    const options = { dataDir: data.path, file, pictures: true, replace: false, standardOutput };
+    return backUp({ ...options, ...changes });
   }
 
   restore(moveAside = false) {

@@ -1,7 +1,7 @@
-/** Requests and answers as the HTTP server makes them. */
+/** Answers as the HTTP server makes them. */
 import {
-  IncomingMessage,
   ServerResponse,
+  type IncomingMessage,
   type OutgoingHttpHeader,
   type OutgoingHttpHeaders,
 } from 'node:http';
@@ -15,31 +15,12 @@ const SHORT_BODY = 64 * 1024;
 const REST_MS = 25_000;
 
 /**
- * A request with another Upgrade header is answered as if it had none (RFC 9110, 7.8): Java's own client sends
- * `Upgrade: h2c` with every request. With an `upgrade` listener Node passes every such request to it, body unread, where
- * nothing answers it. Node reads the property `upgrade` to decide.
- */
-export class IncomingRequest extends IncomingMessage {
-  // Declared only: the parent's constructor sets `upgrade`, and an initial value would come after it.
-  declare private requested: boolean | null;
-
-  get upgrade(): boolean {
-    if (this.requested !== true) return false;
-    return this.method === 'CONNECT' || this.headers.upgrade?.toLowerCase() === 'websocket';
-  }
-
-  set upgrade(requested: boolean | null) {
-    this.requested = requested;
-  }
-}
-
-/**
  * A refusal is often sent before the body of its request has arrived. Closing the connection with unread bytes resets
  * it, and a client that sends its whole body before it reads never receives the answer. So the rest of the body is read
  * and dropped first. After a long body the connection is closed, with `Connection: close` in the answer: some clients
  * would send their next request before the end of the body.
  */
-export class OutgoingResponse extends ServerResponse<IncomingRequest> {
+export class OutgoingResponse extends ServerResponse {
   /** False for a client that waits for `100 Continue` and was refused. */
   bodyComes = true;
 
@@ -73,6 +54,6 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   }
 }
 
-function isShort({ headers }: IncomingRequest): boolean {
+function isShort({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? Infinity) <= SHORT_BODY;
 }
