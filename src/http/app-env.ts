@@ -7,6 +7,8 @@ interface RequestVariables {
   requestId: string;
   /** Owner of jobs submitted with this request; null without authentication. */
   keyId: string | null;
+  /** It may change what all keys have: without authentication, or with a key that may. */
+  isAdmin: boolean;
   /** Headers that every answer to this request carries. */
   baseHeaders: Record<string, string>;
   /** Path template of the matched route. */

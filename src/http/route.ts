@@ -1,6 +1,6 @@
 /** A route: one call registers it for requests and for the OpenAPI document. */
 import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
-import { ERROR_CODES, type ErrorCode } from '../api/errors.js';
+import { ERROR_CODES, LatticeError, type ErrorCode } from '../api/errors.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import { problemResponses } from './answer/problem.schema.js';
 
@@ -15,11 +15,15 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
   answers: RouteConfig['responses'];
   /** Codes beside those that follow from what the request has: a key, a JSON body, a query. */
   errors?: readonly ErrorCode[];
+  /** It changes what all keys have: where a key of the file has the mark `admin`, only such keys may call it. */
+  forAdmin?: boolean;
   /** The last parameter of the path, where it takes the rest with its slashes. */
   slashesIn?: string;
 }
 
 export type AddRoute = (spec: RouteSpec, handler: RouteHandler) => void;
+
+const FOR_ADMIN = 'Where keys of the key file have the mark `admin`, only those may call it.';
 
 /** A picture or an archive in a body. */
 export const binary = z.string().openapi({ format: 'binary' });
@@ -30,10 +34,12 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
 }
 
 export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
-  return ({ answers, errors = [], slashesIn, ...config }, handler) => {
+  return ({ answers, errors = [], slashesIn, forAdmin = false, ...config }, handler) => {
     const problems = problemResponses(errorsOfRoute({ answers, ...config }, errors));
     const responses = { ...problems, ...answers };
-    app.openAPIRegistry.registerPath({ ...config, responses });
+    const { description = '' } = config;
+    const said = forAdmin ? { description: `${description} ${FOR_ADMIN}` } : {};
+    app.openAPIRegistry.registerPath({ ...config, ...said, responses });
     const hasParameter = config.path.includes('{');
     const pattern = config.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       name === slashesIn ? `:${name}{.+}` : `:${name}`,
@@ -42,6 +48,7 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
       if (hasParameter && isFixed(app, c.req.path)) return c.notFound();
       c.set('route', config.path);
       try {
+        if (forAdmin) refuseOthers(c);
         return await handler(c);
       } catch (thrown) {
         // Hono passes only instances of Error to its error handler.
@@ -49,6 +56,13 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
       }
     });
   };
+}
+
+function refuseOthers(c: AppContext): void {
+  if (c.get('isAdmin')) return;
+  const detail =
+    'This changes models or aliases for all API keys and needs a key with the mark admin. Ask who keeps the key file.';
+  throw new LatticeError('forbidden', detail);
 }
 
 /** Methods of this path: those of its routes, and HEAD, for which Hono runs the route of GET. */

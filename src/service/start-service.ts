@@ -47,6 +47,7 @@ export async function startService(
   const version = packageVersion();
   const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile, stopping);
   refuseOpenAddress(config, apiKeys);
+  warnOfEqualKeys(config, logger, apiKeys);
   refuseFewDescriptors();
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
@@ -192,6 +193,7 @@ export async function startService(
 function readKeysAgain(config: Config, logger: Logger, apiKeys: ApiKeys | null): void {
   try {
     apiKeys?.readAgain(config.apiKeysFile);
+    warnOfEqualKeys(config, logger, apiKeys);
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
     logger.error({ fault }, 'the API keys cannot be read again; those there are stay');
@@ -232,6 +234,25 @@ function refuseFewDescriptors(): void {
     `The process may open ${limit} files and connections and needs ${limit + missing}: raise the limit ` +
       '(ulimit -n; LimitNOFILE of systemd; --ulimit nofile of docker).',
   );
+}
+
+/** What keys can do to each other as long as the key file and the settings say no more. */
+function warnOfEqualKeys(config: Config, logger: Logger, apiKeys: ApiKeys | null): void {
+  if (apiKeys === null || apiKeys.marks.size === 1) return;
+  const keys = apiKeys.marks.size;
+  if (!apiKeys.hasAdmin) {
+    logger.warn(
+      { keys },
+      'no API key has the mark admin: every key may change models and aliases for all; write [admin] behind the keys ' +
+        'that may',
+    );
+  }
+  if (config.storeMaxMb === 0) {
+    logger.warn(
+      { keys },
+      'LATTICE_STORE_MAX_MB is 0: the job store has no bound of which keys have shares, and one key can fill the disk',
+    );
+  }
 }
 
 /** Fails closed: a service without keys must not be reachable by accident. */

@@ -1,6 +1,7 @@
 /** Probes and metrics: `/healthz`, `/livez`, `/readyz`, `/metrics`. */
 import { z } from '@hono/zod-openapi';
 import { descriptorShortage } from '../../base/descriptors.js';
+import { METRICS_PATH } from '../access/api-keys.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
@@ -59,7 +60,7 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
   route(
     {
       method: 'get',
-      path: '/metrics',
+      path: METRICS_PATH,
       operationId: 'metrics',
       summary: 'Metrics for Prometheus',
       description:
