@@ -26,7 +26,7 @@ const ROWS = {
     of: 'the job store (LATTICE_STORE_MAX_MB)',
     text: 'jobs with their results, and views',
     remedy: 'Remove jobs, or keep fewer.',
-    retryAfterS: 30,
+    retryAfterS: 5,
     metric: 'lattice_key_store_bytes',
   },
   uploads: {
@@ -85,7 +85,7 @@ export interface Allowance {
   isMarked: boolean;
 }
 
-/** A key beyond its fair share has at most so many times what is free: alone it leaves a fifth for the others. */
+/** A key beyond its fair share leaves free what it has, divided by this: alone it leaves a fifth for the others. */
 const FREE_TIMES = 4;
 
 /** The keys that may take something, by their owners, as the key file is now. */
@@ -122,6 +122,16 @@ export class Allowances {
     return { quota, most: share * whole, isMarked: false };
   }
 
+  /** Of all keys that have one, by owner; null: there are no quotas of it. */
+  all(quota: QuotaName): Record<string, Allowance> | null {
+    const owners = [...(this.#keys?.().keys() ?? [])];
+    const found = owners.flatMap((owner) => {
+      const allowance = this.of(quota, owner);
+      return allowance === null ? [] : [[owner, allowance] as const];
+    });
+    return found.length === 0 ? null : Object.fromEntries(found);
+  }
+
   /** What marks leave of the whole, divided among the keys without one. */
   #fairShare(quota: QuotaName, keys: ReadonlyMap<string, QuotaMarks>): number {
     if (this.#fair?.keys !== keys) this.#fair = { keys, shares: new Map() };
@@ -153,7 +163,7 @@ export function refuseExcess(
   free: () => number,
 ): void {
   if (allowance === null || used + more <= allowance.most) return;
-  if (!allowance.isMarked && used + more <= FREE_TIMES * free()) return;
+  if (!allowance.isMarked && used + more <= FREE_TIMES * (free() - more)) return;
   throw excess(allowance, used);
 }
 

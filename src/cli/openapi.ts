@@ -40,6 +40,7 @@ async function createDocument(): Promise<object> {
     cluster: INERT,
     workers: () => [],
     modelDigests: () => ({}),
+    keyUse: () => Promise.resolve([]),
     absentWorkers: () => [],
     gate: null,
     metrics: INERT,

@@ -92,7 +92,7 @@ function errorsOfRoute(
   const codes = new Set<ErrorCode>(['forbidden', 'internal_error', ...errors]);
   // A socket without a key is opened and then closed with a code, which a browser can read.
   const isSocket = answers[101] !== undefined;
-  if (security?.length !== 0 && !isSocket) codes.add('unauthorized');
+  if (security?.length !== 0 && !isSocket) codes.add('unauthorized').add('quota_exceeded');
   const takesJson = request?.body?.content['application/json'] !== undefined;
   if (takesJson) {
     codes.add('bad_json').add('bad_request');

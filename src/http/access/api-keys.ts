@@ -5,9 +5,10 @@ import type { IncomingMessage } from 'node:http';
 import { LatticeError } from '../../api/errors.js';
 import { ConfigError } from '../../settings/config.js';
 import { pathFault } from '../../base/path-fault.js';
-import type { QuotaMarks } from '../../api/quotas.js';
+import { QUOTA_NAMES, QUOTAS, type QuotaMarks } from '../../api/quotas.js';
 import type { AppContext } from '../app-env.js';
 import { FailedKeys } from './failed-keys.js';
+import { RequestRates } from './request-rates.js';
 import { readMarks, type KeyRights } from './key-marks.js';
 
 export const METRICS_PATH = '/metrics';
@@ -29,6 +30,7 @@ export class ApiKeys {
   /** Of keys that may take something, by owner. */
   #marks: ReadonlyMap<string, QuotaMarks>;
   readonly #failed: FailedKeys;
+  readonly #rates = new RequestRates();
 
   private constructor(keys: readonly KeyRow[], stopping: AbortSignal | undefined) {
     this.#keys = keys;
@@ -51,6 +53,7 @@ export class ApiKeys {
       }
     });
     if (keys.length === 0) throw new ConfigError('API key file contains no key');
+    refuseOverfull(keys);
     return new ApiKeys(keys, stopping);
   }
 
@@ -72,12 +75,23 @@ export class ApiKeys {
 
   /**
    * As `find`. An unknown key is answered late when its address has sent several before; a known one never waits.
-   * Rejects with `rate_limited` when too many answers are waiting.
+   * Counts as a request of a known one. Rejects with `rate_limited` when too many answers are waiting, and as `count`.
    */
   async owner(secret: string, address: string | undefined): Promise<string | null> {
     const owner = this.find(secret);
-    if (owner === null && address !== undefined) await this.#failed.delay(address);
+    if (owner !== null) this.count(owner);
+    else if (address !== undefined) await this.#failed.delay(address);
     return owner;
+  }
+
+  /** Counts a request of this owner. Throws `quota_exceeded` where its mark allows no more at the moment. */
+  count(owner: string): void {
+    this.#rates.count(owner, this.#marks.get(owner)?.requests);
+  }
+
+  /** In the last whole second. */
+  requestsPerSecond(owner: string): number {
+    return this.#rates.of(owner);
   }
 
   /** The owner's id, which is the first digits of the key's hash, or null for an unknown key. */
@@ -96,7 +110,8 @@ export class ApiKeys {
 
   /** For people; the id where the file has none. */
   nameOf(owner: string): string {
-    return this.#row(owner)?.name || owner;
+    const { name = '' } = this.#row(owner) ?? {};
+    return name === '' ? owner : name;
   }
 
   /** False: no key of the file has the mark `admin`, so that every key may do what it allows. */
@@ -116,6 +131,18 @@ export class ApiKeys {
 
   #row(owner: string): KeyRow | undefined {
     return this.#keys.find(({ id }) => id === owner);
+  }
+}
+
+/** Marks that promise more than there is could not be kept. */
+function refuseOverfull(keys: readonly KeyRow[]): void {
+  for (const quota of QUOTA_NAMES) {
+    const sum = keys.reduce((total, { quotas }) => total + (quotas[quota] ?? 0), 0);
+    if (QUOTAS[quota].kind === 'number' || sum <= 1 + 1e-9) continue;
+    const percent = Math.round(sum * 100);
+    throw new ConfigError(
+      `API key file: the marks '${quota}' are ${percent}% together, and at most 100% can be given`,
+    );
   }
 }
 

@@ -64,7 +64,8 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
       operationId: 'metrics',
       summary: 'Metrics for Prometheus',
       description:
-        'Requests, images, stages, jobs, queues, workers and GPUs in the text format of Prometheus.',
+        'Requests, images, stages, jobs, queues, workers and GPUs in the text format of Prometheus. Series that name an API ' +
+        'key or a watch are for keys with the mark `admin` or `metrics`.',
       tags: ['System'],
       answers: {
         200: {
@@ -73,11 +74,14 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
         },
       },
     },
-    async (c) =>
-      replyRaw(c, 200, await deps.metrics.render(), {
+    async (c) => {
+      const keyId = c.get('keyId');
+      const isScraper = keyId !== null && deps.apiKeys?.isForMetrics(keyId) === true;
+      return replyRaw(c, 200, await deps.metrics.render(c.get('isAdmin') || isScraper), {
         'content-type': deps.metrics.contentType,
         'cache-control': 'no-store',
-      }),
+      });
+    },
   );
 }
 

@@ -1,6 +1,7 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../../base/fold-text.js';
+import { KEY_USE } from './use-tables.js';
 
 type Database = InstanceType<typeof DatabaseSync>;
 
@@ -359,6 +360,7 @@ const MIGRATIONS = [
     PRIMARY KEY (name, version)
   ) STRICT, WITHOUT ROWID;
   `,
+  KEY_USE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
