@@ -92,6 +92,7 @@ describe('what is of one key', () => {
   interface Operation {
     operationId: string;
     description: string;
+    requestBody?: { required?: boolean };
   }
 
   let service: ServiceProcess;
@@ -184,25 +185,20 @@ describe('what is of one key', () => {
     patchJob: { name: 'his now' },
     createUpload: {},
     putUploadedFile: picture,
-    createWatch: { name: 'her-watch', paths: ['gate'], job_type: 'detect_cars' },
-    patchWatch: { paused: true },
+    addWatch: { name: 'her-watch', paths: ['gate'], job_type: 'detect_cars' },
+    changeWatch: { paused: true },
     putView: { regions: REGIONS, paths: ['**'] },
     putAlias: { model: 'yolov8n' },
   };
   /** Of all keys, though their paths have a parameter, or of who calls, as a view is. */
-  const ANSWERED = [
-    'getAlias',
-    'getAgreement',
-    'putView',
-    ...['docsAsset', 'uiAsset', 'getDocsAsset', 'getUiAsset'],
-  ];
+  const ANSWERED = ['getAlias', 'getAgreement', 'putView', 'docsAsset', 'uiAsset'];
   const askAs = (key: Name, { path, method, operationId }: (typeof operations)[number]) => {
     const address = addressOf(path) + (QUERIES[operationId]?.() ?? '');
     const body = BODIES[operationId];
     return ask(service, key, address, { method, ...(body && { body }) });
   };
   const isOwned = ({ path, operationId }: (typeof operations)[number]) =>
-    path.includes('{') && !ANSWERED.includes(operationId) && !path.includes('{asset}');
+    path.includes('{') && !ANSWERED.includes(operationId);
   const isForAdmin = ({ description }: Operation) => description.includes('only those may call');
 
   /** All that Alice has, as she sees it. */
@@ -222,34 +218,47 @@ describe('what is of one key', () => {
     return [...states, watch.state];
   }
 
-  test('every route of the document refuses or hides it from the other key, and leaves it as it is', async () => {
-    const before = await herState();
-    expect(before.every((each) => !/^[45]/.test(each))).toBe(true);
-    const secrets = [
-      ...Object.values(hers),
-      ...['her-view', 'her-watch', 'her-photo', 'her-job-name', 'her-tag', 'Alice-of-the-tower'],
-    ];
-    const isStream = ({ operationId }: Operation) => operationId === 'stream';
-    for (const operation of operations.filter((each) => !isStream(each))) {
-      const named = `${operation.method} ${operation.path}`;
-      const answer = await askAs('bob', operation);
-      if (isForAdmin(operation)) {
-        expect([named, answer.status, answer.body.code]).toEqual([named, 403, 'forbidden']);
-      } else if (isOwned(operation)) {
-        expect([named, answer.status], answer.text).toEqual([named, 404]);
-        expect(answer.body.code, named).toMatch(/not_found$/);
-      } else {
-        expect(answer.status, `${named} ${answer.text}`).toBeLessThan(500);
-        const sent = JSON.stringify([
-          addressOf(operation.path),
-          BODIES[operation.operationId] ?? '',
-        ]);
-        const seen = secrets.filter((each) => !sent.includes(each) && answer.text.includes(each));
-        expect([named, seen]).toEqual([named, []]);
+  test(
+    'every route of the document refuses or hides it from the other key, and leaves it as it is',
+    { timeout: 120_000 },
+    async () => {
+      const before = await herState();
+      expect(before.every((each) => !/^[45]/.test(each))).toBe(true);
+      const secrets = [
+        ...Object.values(hers),
+        ...['her-view', 'her-watch', 'her-photo', 'her-job-name', 'her-tag', 'Alice-of-the-tower'],
+      ];
+      const ids = operations.map(({ operationId }) => operationId);
+      expect(ids).toEqual(expect.arrayContaining([...ANSWERED, ...Object.keys(BODIES)]));
+      const withBody = operations.filter(({ requestBody }) => requestBody?.required === true);
+      // A new route with a body needs one here, or its refusal says nothing of keys.
+      expect(Object.keys(BODIES)).toEqual(
+        expect.arrayContaining(withBody.map(({ operationId }) => operationId)),
+      );
+      const isStream = ({ operationId }: Operation) => operationId === 'stream';
+      // First those of hers: others make things of Bob's with the same names.
+      const hersFirst = operations.toSorted((a, b) => Number(isOwned(b)) - Number(isOwned(a)));
+      for (const operation of hersFirst.filter((each) => !isStream(each))) {
+        const named = `${operation.method} ${operation.path}`;
+        const answer = await askAs('bob', operation);
+        if (isForAdmin(operation)) {
+          expect([named, answer.status, answer.body.code]).toEqual([named, 403, 'forbidden']);
+        } else if (isOwned(operation)) {
+          expect([named, answer.status], answer.text).toEqual([named, 404]);
+          expect(answer.body.code, named).toMatch(/not_found$/);
+        } else {
+          expect(answer.status, `${named} ${answer.text}`).toBeLessThan(500);
+          const sent = JSON.stringify([
+            addressOf(operation.path),
+            BODIES[operation.operationId] ?? '',
+          ]);
+          const seen = secrets.filter((each) => !sent.includes(each) && answer.text.includes(each));
+          expect([named, seen]).toEqual([named, []]);
+        }
       }
-    }
-    expect(await herState()).toEqual(before);
-  });
+      expect(await herState()).toEqual(before);
+    },
+  );
 
   test('the same routes find it for its own key', async () => {
     for (const operation of operations.filter((each) => isOwned(each) && each.method === 'GET')) {
@@ -322,6 +331,7 @@ describe('what is of one key', () => {
         method: 'POST',
         body: { name, paths: ['gate'], job_type: 'detect_cars' },
       });
+    await watch('his-only');
     const refused = await watch('one-too-many');
     expect(refused).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
     expect(refused.body.detail).toContain("mark 'watches'");
@@ -338,7 +348,7 @@ describe('a key that takes all that it may have', () => {
       env: {
         ...FEW_THREADS,
         LATTICE_IMAGE_ROOTS: folder,
-        LATTICE_STORE_MAX_MB: '8',
+        LATTICE_STORE_MAX_MB: '4',
         LATTICE_UPLOADS_MAX_MB: String(ROOM / 2 ** 20),
         LATTICE_MAX_QUEUED_JOBS: '10',
         LATTICE_API_KEYS_FILE: keysOf(
@@ -371,7 +381,7 @@ describe('a key that takes all that it may have', () => {
     }
   }
 
-  test('of the queue: the other key submits', async () => {
+  test('of the queue: the other key submits', { timeout: 120_000 }, async () => {
     const many = { image_paths: Array.from({ length: 300 }, () => 'large.png') };
     const [ids, refused] = await accepted('alice', many, 12);
     expect(refused).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
@@ -388,7 +398,7 @@ describe('a key that takes all that it may have', () => {
     }
   });
 
-  test('of the store by kept jobs: the other key has its jobs, and their results', async () => {
+  test('of the store by kept jobs: the other key has its jobs', { timeout: 180_000 }, async () => {
     const kept = { keep: true, metadata: { text: 'x'.repeat(60_000) } };
     const ids: string[] = [];
     let refused: Answer;
