@@ -2,8 +2,7 @@
  * Two API keys at one service: what is one's own is neither seen, changed nor ended by the other, and who takes all that
  * it may have does not end the service of the other.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -73,7 +72,7 @@ function ask(
       ...(isJson ? { 'content-type': 'application/json' } : {}),
     },
     ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
-  } as RequestInit);
+  });
 }
 
 const job = (fields: object = {}) => ({
