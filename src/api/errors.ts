@@ -54,6 +54,7 @@ const ROWS = {
   poison_input: { status: 422, title: 'Image crashed the worker repeatedly', of: 'job' },
   queue_full: { status: 429, title: 'Queue is full', of: 'job' },
   rate_limited: { status: 429, title: 'Too many requests', of: 'request' },
+  quota_exceeded: { status: 429, title: 'The API key has all that it may take', of: 'request' },
   // Views.
   view_not_found: { status: 404, title: 'View not found', of: 'request' },
   unknown_view: { status: 422, title: 'View of the request not found', of: 'request' },

@@ -167,13 +167,14 @@ export function serviceCommand(
   json: string,
   calls: readonly string[],
 ): Command {
+  const prefix = parent.parent === null ? '' : `${typed(parent)} `;
   return parent
     .command(name)
     .description(description)
     .option('--url <address>', 'of the service, http://HOST:8000')
     .option('--api-key-file <file>', 'file with the API key')
     .option('--json', json)
-    .addHelpText('after', examples(...calls.map((call) => `${typed(parent)} ${name} ${call}`)));
+    .addHelpText('after', examples(...calls.map((call) => `${prefix}${name} ${call}`)));
 }
 
 /** `model alias`, without the program's own name. */

@@ -39,6 +39,7 @@ async function createDocument(): Promise<object> {
     cluster: INERT,
     workers: () => [],
     modelDigests: () => ({}),
+    keyUse: () => Promise.resolve([]),
     absentWorkers: () => [],
     gate: null,
     metrics: INERT,

@@ -15,6 +15,7 @@ import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import { registerServe } from './serve.js';
 import { printable, printableLines } from './output-text.js';
+import { registerUsage } from './usage.js';
 import { registerWatch } from './watch.js';
 import { registerWebhook } from './webhook.js';
 import { packageVersion } from '../base/package.js';
@@ -34,6 +35,7 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerDetect,
   registerJob,
   registerWatch,
+  registerUsage,
   registerWebhook,
   registerDoctor,
   registerBackup,

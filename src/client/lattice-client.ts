@@ -37,6 +37,7 @@ import type {
   ResultFormat,
   RetriedImages,
   SettingList,
+  Usage,
   View,
   ViewList,
   ViewPut,
@@ -361,6 +362,11 @@ export class LatticeClient {
 
   clusterStatus(options?: CallOptions): Promise<ClusterStatus> {
     return this.#get('/v1/cluster/status', options);
+  }
+
+  /** What the key of this client has, and how much it may have; of all keys where it has the mark admin. */
+  usage(options?: CallOptions): Promise<Usage> {
+    return this.#get('/v1/usage', options);
   }
 
   /** The settings in force. */

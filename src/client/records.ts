@@ -51,6 +51,7 @@ export type {
   AliasListBody as AliasList,
   AliasPutBody as AliasPut,
 } from '../http/routes/aliases.js';
+export type { UsageBody as Usage } from '../http/routes/usage.js';
 export type { SettingListBody as SettingList } from '../http/routes/settings.js';
 export type {
   ViewBody as View,

@@ -6,6 +6,7 @@ import type { WorkerReport } from '../execution/worker-stats.js';
 import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import type { WorkerGate } from '../execution/near/worker-gate.js';
 import type { LatticeError } from '../api/errors.js';
+import type { Allowance, QuotaName } from '../api/quotas.js';
 import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
@@ -21,7 +22,8 @@ import type { Tracing } from '../base/tracing-port.js';
 export interface HttpMetrics {
   /** Content-Type of `render()`. */
   readonly contentType: string;
-  render(): Promise<string>;
+  /** Not `all`: without the series that name a key or a watch. */
+  render(all: boolean): Promise<string>;
   /** `route` is the path template, `unmatched` when there is none, so that the number of series stays bounded. */
   observeRequest(request: HttpObservation): void;
   /** Open connections of `/v1/stream`. */
@@ -39,6 +41,22 @@ interface WebhookDeliveries {
   forJob(jobId: string): Promise<readonly WebhookDeliveryState[]>;
   /** Makes them due at `now`, in Unix seconds; gives their number. */
   redeliver(jobId: string, now: number): Promise<number>;
+}
+
+/** What an API key has of what keys share. */
+export interface KeyUse {
+  /** Null without authentication. */
+  owner: string | null;
+  name: string | null;
+  isAdmin: boolean;
+  quotas: readonly {
+    quota: QuotaName;
+    used: number;
+    /** Null: it may have all. */
+    allowance: Allowance | null;
+    /** 0: no bound. */
+    whole: number;
+  }[];
 }
 
 export interface AppDeps {
@@ -68,6 +86,8 @@ export interface AppDeps {
   tracing: Tracing | null;
   /** Null: no authentication. */
   apiKeys: ApiKeys | null;
+  /** Of these owners; without them of all keys. */
+  keyUse: (owners?: readonly (string | null)[]) => Promise<readonly KeyUse[]>;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining: () => boolean;
   /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none of that key. */

@@ -9,6 +9,8 @@ interface RequestVariables {
   keyId: string | null;
   /** It comes from a web page of another origin, which may not do all that programs may. */
   foreignPage: boolean;
+  /** It may change what all keys have: without authentication, or with a key that may. */
+  isAdmin: boolean;
   /** Headers that every answer to this request carries. */
   baseHeaders: Record<string, string>;
   /** Path template of the matched route. */

@@ -80,6 +80,7 @@ function envelope(
     c.set('trace', trace);
     c.set('keyId', null);
     c.set('foreignPage', access.isForeign(pageOf(c)));
+    c.set('isAdmin', deps.apiKeys === null);
     c.set('baseHeaders', {
       ...fixedHeaders,
       ...access.headers(pagesOf(c), c.req.header('origin')),
@@ -107,12 +108,18 @@ function envelope(
       return null;
     }
     if (checksItself(deps.config.compat, c.req.path)) return null;
-    const keyId = await ownerOf(c, deps.apiKeys);
+    let keyId: string | null;
+    try {
+      keyId = await ownerOf(c, deps.apiKeys);
+    } catch (thrown) {
+      return replyProblem(c, thrown, hide);
+    }
     if (keyId === null) {
       const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
       return replyProblem(c, new LatticeError('unauthorized', detail), hide);
     }
     c.set('keyId', keyId);
+    c.set('isAdmin', deps.apiKeys.isAdmin(keyId));
     return null;
   };
   return async (c, next) => {

@@ -1,6 +1,6 @@
 /** A route: one call registers it for requests and for the OpenAPI document. */
 import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
-import { ERROR_CODES, type ErrorCode } from '../api/errors.js';
+import { ERROR_CODES, LatticeError, type ErrorCode } from '../api/errors.js';
 import { PAGES_MARK } from '../api/own-pages.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import { problemResponses } from './answer/problem.schema.js';
@@ -17,6 +17,8 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
   answers: RouteConfig['responses'];
   /** Codes beside those that follow from what the request has: a key, a JSON body, a query. */
   errors?: readonly ErrorCode[];
+  /** It changes what all keys have: where a key of the file has the mark `admin`, only such keys may call it. */
+  forAdmin?: boolean;
   /** The last parameter of the path, where it takes the rest with its slashes. */
   slashesIn?: string;
   /** Without it as `pageAccessOf` says, which never lets pages of other origins change anything or see a picture. */
@@ -26,6 +28,8 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
 const TEXT_TYPE = /^text\/|[/+](?:json|x-ndjson)$/;
 
 export type AddRoute = (spec: RouteSpec, handler: RouteHandler) => void;
+
+const FOR_ADMIN = 'Where keys of the key file have the mark `admin`, only those may call it.';
 
 /** A picture or an archive in a body. */
 export const binary = z.string().openapi({ format: 'binary' });
@@ -39,11 +43,13 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
 const pageAccess = new WeakMap<object, PageAccess>();
 
 export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
-  return ({ answers, errors = [], slashesIn, pages, ...config }, handler) => {
+  return ({ answers, errors = [], slashesIn, pages, forAdmin = false, ...config }, handler) => {
     const problems = problemResponses(errorsOfRoute({ answers, ...config }, errors));
     const responses = { ...problems, ...answers };
     const access = pages ?? pageAccessOf({ answers, ...config });
-    app.openAPIRegistry.registerPath({ ...config, responses, [PAGES_MARK]: access });
+    const { description = '' } = config;
+    const said = forAdmin ? { description: `${description} ${FOR_ADMIN}` } : {};
+    app.openAPIRegistry.registerPath({ ...config, ...said, responses, [PAGES_MARK]: access });
     const hasParameter = config.path.includes('{');
     const pattern = config.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       name === slashesIn ? `:${name}{.+}` : `:${name}`,
@@ -52,6 +58,7 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
       if (hasParameter && isFixed(app, c.req.path)) return c.notFound();
       c.set('route', config.path);
       try {
+        if (forAdmin) refuseOthers(c);
         return await handler(c);
       } catch (thrown) {
         // Hono passes only instances of Error to its error handler.
@@ -61,6 +68,13 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
     pageAccess.set(handle, access);
     app.on(config.method.toUpperCase(), pattern, handle);
   };
+}
+
+function refuseOthers(c: AppContext): void {
+  if (c.get('isAdmin')) return;
+  const detail =
+    'This changes models or aliases for all API keys and needs a key with the mark admin. Ask who keeps the key file.';
+  throw new LatticeError('forbidden', detail);
 }
 
 /** What is no text may be a picture. Who needs no key gets nothing of the user. */
@@ -109,7 +123,7 @@ function errorsOfRoute(
   const codes = new Set<ErrorCode>(['forbidden', 'internal_error', ...errors]);
   // A socket without a key is opened and then closed with a code, which a browser can read.
   const isSocket = answers[101] !== undefined;
-  if (security?.length !== 0 && !isSocket) codes.add('unauthorized');
+  if (security?.length !== 0 && !isSocket) codes.add('unauthorized').add('quota_exceeded');
   const takesJson = request?.body?.content['application/json'] !== undefined;
   if (takesJson) {
     codes.add('bad_json').add('bad_request');

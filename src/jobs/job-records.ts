@@ -1,5 +1,6 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
 import type { NamedVersion } from '../api/model.js';
+import type { Allowance } from '../api/quotas.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { ReuseKeys } from './reuse-key.js';
 import type { Idempotency, Job, JobOrigin, JobSpec, RetriedRun } from './job.js';
@@ -35,6 +36,8 @@ export interface Submission {
   idempotency: Idempotency | null;
   /** False: only an idempotent repeat is answered, nothing is stored. */
   admit: boolean;
+  /** What the key may take; null: no more than the service. A repeat is answered whatever it says. */
+  allowed?: JobAllowances | null;
 }
 
 export interface NewJob extends Submission {
@@ -179,6 +182,38 @@ export interface Swept {
   /** There is work left. */
   more: boolean;
 }
+
+/** What an API key has in the store. */
+export interface StoreUse {
+  /** The key; empty without authentication. */
+  owner: string;
+  /** About. */
+  bytes: number;
+  /** Of these, what neither age nor the bound removes: kept jobs, those that have not ended or wait for a webhook, views. */
+  staying: number;
+  /** Jobs. */
+  unfinished: number;
+}
+
+/** How much of the store a key may take, as the store is now. */
+export interface StoreAllowance {
+  allowance: Allowance;
+  /** The bound of the store. */
+  whole: number;
+  /** The store is near its bound: who is beyond its share waits until there is room. */
+  isNear: boolean;
+}
+
+/** What a submission is checked against. */
+export interface JobAllowances {
+  jobs: Allowance | null;
+  /** Of the queue. */
+  freeJobs: number;
+  store: StoreAllowance | null;
+}
+
+/** Most bytes of the store by owner; null: the service has no quotas. An owner that is not among them has none. */
+export type StoreShares = Readonly<Record<string, Pick<Allowance, 'most' | 'isMarked'>>> | null;
 
 export interface MadeRoom extends Swept {
   /** Of the jobs that were removed, when the first and the last of them had ended; null where none was. */

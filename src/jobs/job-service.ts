@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
 import type { JobLabels } from '../api/job-labels.js';
+import type { Allowances } from '../api/quotas.js';
 import { timeInName, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
 import {
@@ -30,8 +31,11 @@ import {
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
 import type {
+  JobAllowances,
   JobCounts,
   ListPlace,
+  StoreAllowance,
+  StoreUse,
   StoredCounts,
   StoredImage,
   StoredJob,
@@ -42,7 +46,7 @@ import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
 import type { Uploads } from './uploads.js';
 import type { Views } from './views.js';
-import type { WatchedFile } from './watched.js';
+import type { StoredWatch, WatchedFile } from './watched.js';
 
 export interface ServiceParts {
   store: JobStore;
@@ -50,8 +54,14 @@ export interface ServiceParts {
   events: JobEvents;
   counts: QueueCounts;
   views: Views;
-  /** Why there is no room for the results of new jobs; null where there is. */
-  noRoom: () => LatticeError | null;
+  /** What API keys may take. */
+  allowances: Allowances;
+  /** Of the store; null: all. */
+  ofStore: (keyId: string | null) => StoreAllowance | null;
+  /** A key was refused, since it has all that it may take. */
+  keyIsFull: () => void;
+  /** Why there is no room for the results of new jobs of this key; null where there is. */
+  noRoom: (keyId: string | null) => LatticeError | null;
   /** Jobs were removed: their images are left to be. */
   removed: () => void;
   uploads: Uploads;
@@ -82,7 +92,8 @@ export class JobService {
    * another fingerprint rejects with `idempotency_key_reused`.
    */
   submit(spec: JobSpec, idempotency?: Idempotency): Promise<Submitted> {
-    return this.#take(idempotency, (how) => this.#parts.store.submit({ ...how, spec }));
+    const { keyId } = spec;
+    return this.#take(keyId, idempotency, (how) => this.#parts.store.submit({ ...how, spec }));
   }
 
   /**
@@ -98,22 +109,29 @@ export class JobService {
     origin?: JobOrigin,
   ): Promise<Submitted> {
     const { store } = this.#parts;
-    return this.#take(idempotency, (how) =>
+    return this.#take(keyId, idempotency, (how) =>
       store.retry({ ...how, ...retried, retryOf, keyId, origin }),
     );
   }
 
   /** Submits files that a watch has found; the ledger of the watch has them as soon as the job is on disk. */
-  submitFiles(watch: number, files: readonly WatchedFile[]): Promise<Submitted> {
-    return this.#take(undefined, (how) => this.#parts.store.submitFiles({ ...how, watch, files }));
+  submitFiles(
+    { number: watch, owner }: Pick<StoredWatch, 'number' | 'owner'>,
+    files: readonly WatchedFile[],
+  ): Promise<Submitted> {
+    const keyId = owner === '' ? null : owner;
+    return this.#take(keyId, undefined, (how) =>
+      this.#parts.store.submitFiles({ ...how, watch, files }),
+    );
   }
 
   async #take(
+    keyId: string | null,
     idempotency: Idempotency | undefined,
     store: (how: Submission) => Promise<Submitted | null>,
   ): Promise<Submitted> {
     const { runner, counts } = this.#parts;
-    const refusal = this.#refusal();
+    const refusal = this.#refusal(keyId);
     if (refusal !== null && idempotency === undefined) throw refusal;
     const release = counts.reserve();
     try {
@@ -122,6 +140,7 @@ export class JobService {
         submittedAt: Date.now() / 1000,
         idempotency: idempotency ?? null,
         admit: refusal === null,
+        allowed: this.#allowedTo(keyId),
       });
       if (submitted === null) throw refusal ?? this.#queueFull();
       const { job, replayed } = submitted;
@@ -132,9 +151,25 @@ export class JobService {
         runner.enqueue({ number, jobId, priority, submittedAt, imageCount });
       }
       return submitted;
+    } catch (thrown) {
+      throw this.#noted(thrown);
     } finally {
       release();
     }
+  }
+
+  /** Null: what the service has. */
+  #allowedTo(keyId: string | null): JobAllowances | null {
+    const { allowances, ofStore, counts, maxQueuedJobs } = this.#parts;
+    const [jobs, store] = [allowances.of('jobs', keyId), ofStore(keyId)];
+    if (jobs === null && store === null) return null;
+    // The place of this job is reserved already.
+    return { jobs, store, freeJobs: maxQueuedJobs - counts.unfinished + 1 };
+  }
+
+  #noted(thrown: unknown): unknown {
+    if (thrown instanceof LatticeError && thrown.code === 'quota_exceeded') this.#parts.keyIsFull();
+    return thrown;
   }
 
   /** The job that an earlier submission with this key and body made; null when there is none. */
@@ -283,6 +318,11 @@ export class JobService {
     return this.#parts.store.copiesOfJobs(names);
   }
 
+  /** What each API key has in the store. */
+  storeUse(): Promise<StoreUse[]> {
+    return this.#parts.store.storeUse();
+  }
+
   /** How many jobs are kept beyond the retention time. */
   keptJobs(): Promise<number> {
     return this.#parts.store.keptJobs();
@@ -290,7 +330,8 @@ export class JobService {
 
   /** Changes the given labels of a job, also of one that runs or has ended. */
   relabel(jobId: string, keyId: string | null, changes: Partial<JobLabels>): Promise<Job> {
-    return this.#parts.store.relabel(jobId, keyId, changes, Date.now() / 1000);
+    const { store, ofStore } = this.#parts;
+    return store.relabel(jobId, keyId, changes, Date.now() / 1000, ofStore(keyId));
   }
 
   /** Removes an ended job and all that it has; rejects with `job_not_finished`. */
@@ -333,10 +374,10 @@ export class JobService {
   }
 
   /** Why new jobs are refused at the moment. */
-  #refusal(): LatticeError | null {
+  #refusal(keyId: string | null): LatticeError | null {
     const { stopping, noRoom, counts, maxQueuedJobs } = this.#parts;
     if (stopping()) return new LatticeError('shutting_down', 'The service is stopping.');
-    return noRoom() ?? (counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null);
+    return noRoom(keyId) ?? (counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null);
   }
 
   /** The time in which the images of one job are finished. */

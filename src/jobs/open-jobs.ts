@@ -2,6 +2,7 @@
 import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { LatticeError } from '../api/errors.js';
+import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport } from './crash-marker.js';
 import type { Annotate, ReadTime } from './runner/image-run.js';
@@ -11,10 +12,10 @@ import type { JobStore, WebhookQueue } from './store/job-store.js';
 import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
-import { RetentionSweeper, type RemovalReason } from './retention-sweeper.js';
+import { RetentionSweeper, ROOM_FROM, type RemovalReason } from './retention-sweeper.js';
 import type { QueuedJob, StoreSize } from './job-records.js';
 import { Reuse, type ReuseParts } from './runner/reuse.js';
-import { JobService } from './job-service.js';
+import { JobService, type ServiceParts } from './job-service.js';
 import { Uploads } from './uploads.js';
 import { Views } from './views.js';
 import { UploadedFiles, type UploadLimits } from '../files/uploads/uploaded-files.js';
@@ -58,6 +59,8 @@ export interface JobsOptions {
   reserveBytes?: number;
   /** Of the store, in bytes; 0, the default: no bound. */
   mostBytes?: number;
+  /** What API keys may take; without it a key takes all that there is. */
+  allowances?: Allowances;
   /** Removes files of drawn copies that belong to no job any more. */
   removeCopies?: (names: readonly string[]) => Promise<void>;
 }
@@ -97,7 +100,8 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     store.onCommitted((committed) => {
       for (const event of committed) events.emit(event);
     });
-    const views = await Views.open(store, options.imageRoots ?? []);
+    const ofStore = storeAllowances(store, options);
+    const views = await Views.open(store, options.imageRoots ?? [], ofStore);
     const uploads = await openUploads(store, options);
     const patience = new Patience(logger, options.storeRetryMs ?? 1_000);
     const runner = new JobRunner({
@@ -128,7 +132,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     const failure = store.failure();
     if (failure !== null)
       logger.error({ failure }, 'the disk of the job store is full: reads only');
-    return assemble(options, store, runner, { counts, events, views, uploads });
+    return assemble(options, store, runner, { counts, events, views, uploads, ofStore });
   } catch (error) {
     await store.close();
     throw error;
@@ -139,7 +143,7 @@ function assemble(
   options: JobsOptions,
   store: JobStore,
   runner: JobRunner,
-  parts: { counts: QueueCounts; events: JobEvents; views: Views; uploads: Uploads },
+  parts: Pick<ServiceParts, 'counts' | 'events' | 'views' | 'uploads' | 'ofStore'>,
 ): Jobs {
   const { dataDir, detector, logger, maxQueuedJobs, resultTtlHours } = options;
   const reserveBytes = options.reserveBytes ?? 64 * 1024 * 1024;
@@ -147,19 +151,27 @@ function assemble(
   const intervalMs = options.retentionIntervalMs ?? 60_000;
   const historyHours = options.historyHours ?? 24;
   const { mostBytes = 0, removeCopies = () => Promise.resolve() } = options;
-  const kept = { resultTtlHours, historyHours, intervalMs, mostBytes, removeCopies };
+  const { allowances = NO_ALLOWANCES } = options;
+  const shares = () => allowances.all('store');
+  const kept = { resultTtlHours, historyHours, intervalMs, mostBytes, shares, removeCopies };
   const retention = new RetentionSweeper(store, parts.uploads, kept, logger);
   let drained: Promise<unknown> | null = null;
   const service = new JobService({
     store,
     runner,
     ...parts,
-    noRoom: () => {
+    allowances,
+    keyIsFull: () => {
+      retention.keyIsFull();
+    },
+    noRoom: (keyId) => {
       if (nearlyFull()) {
         return noRoom('The disk of the job store is nearly full', 'until space is free');
       }
       const until = 'until jobs are removed or LATTICE_STORE_MAX_MB is raised';
-      return retention.isFull ? noRoom('The job store is as large as it may be', until) : null;
+      // A key that has a share of its own is served within it.
+      if (!retention.isFull || allowances.of('store', keyId) !== null) return null;
+      return noRoom('The job store is as large as it may be', until);
     },
     removed: () => {
       retention.removedOnRequest();
@@ -189,6 +201,17 @@ function assemble(
   };
 }
 
+/** How much of the store each key may take, as the store is now; null: all. */
+function storeAllowances(
+  store: JobStore,
+  { allowances = NO_ALLOWANCES, mostBytes: whole = 0 }: JobsOptions,
+): ServiceParts['ofStore'] {
+  return (keyId) => {
+    const allowance = allowances.of('store', keyId);
+    return allowance && { allowance, whole, isNear: store.size().used > whole * ROOM_FROM };
+  };
+}
+
 function noRoom(why: string, until: string): LatticeError {
   const detail = `${why}; no job is accepted ${until}.`;
   return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
@@ -214,7 +237,9 @@ async function openUploads(store: JobStore, options: JobsOptions): Promise<Uploa
       'no photos are taken for jobs: the data folder lies beneath an image folder, where every key could read them',
     );
   }
-  return new Uploads({ store, files, off, logger });
+  const owners = new Map(await store.uploadOwners());
+  const { allowances = NO_ALLOWANCES } = options;
+  return new Uploads({ store, files, owners, allowances, off, logger });
 }
 
 function warnOfOpenFolder(dataDir: string, logger: Logger): void {

@@ -5,14 +5,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isEnd } from '../api/events.js';
 import type { Logger } from '../base/logger-port.js';
-import type { MadeRoom, Swept } from './job-records.js';
+import type { MadeRoom, StoreShares, Swept } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { Uploads } from './uploads.js';
 
 const MIB = 1024 * 1024;
 /** Of the bound: room is made from the first on, until the second is reached. */
-const ROOM_FROM = 0.9;
+export const ROOM_FROM = 0.9;
 const ROOM_UNTIL = 0.8;
+/** Between two looks at what keys have, however often they are refused. */
+const PAUSE_MS = 1_000;
 
 export const REMOVAL_REASONS = ['age', 'bound', 'request'] as const;
 export type RemovalReason = (typeof REMOVAL_REASONS)[number];
@@ -24,11 +26,16 @@ export interface RetentionOptions {
   intervalMs: number;
   /** Bytes of the store; 0: no bound. */
   mostBytes: number;
+  /** Of it, by API key. */
+  shares: () => StoreShares;
   /** Removes files of drawn copies that belong to no job any more. */
   removeCopies: (names: readonly string[]) => Promise<void>;
 }
 
-type SweptStore = Pick<JobStore, 'sweepLimits' | 'sweep' | 'makeRoom' | 'size' | 'onCommitted'>;
+type SweptStore = Pick<
+  JobStore,
+  'sweepLimits' | 'sweep' | 'makeRoom' | 'keepToMarks' | 'size' | 'onCommitted'
+>;
 
 /** Works from its start until the stop, which waits for the batch in progress. */
 export class RetentionSweeper {
@@ -48,6 +55,7 @@ export class RetentionSweeper {
   /** Removed for the bound since it was last said. */
   #unsaid: { removed: number; oldest: number; newest: number } | null = null;
   #saidAt = -Infinity;
+  #sweptAt = -Infinity;
 
   constructor(
     store: SweptStore,
@@ -76,6 +84,11 @@ export class RetentionSweeper {
     return this.#isAbove(1);
   }
 
+  /** A key has all that it may take: its oldest jobs may go. */
+  keyIsFull(): void {
+    if (performance.now() - this.#sweptAt > PAUSE_MS) this.hurry();
+  }
+
   /** A caller has removed a job: its images are still there. */
   removedOnRequest(): void {
     this.#removed.request += 1;
@@ -100,6 +113,7 @@ export class RetentionSweeper {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       this.#isHurried = false;
+      this.#sweptAt = performance.now();
       try {
         await this.#sweep();
         await this.#makeRoom();
@@ -145,10 +159,19 @@ export class RetentionSweeper {
 
   async #makeRoom(): Promise<void> {
     const { mostBytes } = this.#options;
+    const shares = this.#options.shares();
+    if (Object.values(shares ?? {}).some(({ isMarked }) => isMarked)) {
+      await this.#batches(async () => {
+        const made = await this.#store.keepToMarks(shares);
+        this.#note(made);
+        return made;
+      });
+    }
     const { used, file } = this.#store.size();
     if (mostBytes > 0 && (used > mostBytes * ROOM_FROM || file > mostBytes)) {
       const last = await this.#batches(async () => {
-        const made = await this.#store.makeRoom({ used: mostBytes * ROOM_UNTIL, file: mostBytes });
+        const most = { used: mostBytes * ROOM_UNTIL, file: mostBytes };
+        const made = await this.#store.makeRoom(most, shares);
         this.#note(made);
         return made;
       });

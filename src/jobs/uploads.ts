@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LatticeError } from '../api/errors.js';
+import { NO_ALLOWANCES, refuseExcess, type Allowances } from '../api/quotas.js';
 import { leftOutSentence, type LeftOut } from '../api/left-out.js';
 import type { Logger } from '../base/logger-port.js';
 import {
@@ -63,6 +64,10 @@ type UploadCalls = Pick<
 export interface UploadsParts {
   store: UploadCalls;
   files: UploadedFiles;
+  /** Whose each upload is. */
+  owners?: Map<string, string | null>;
+  /** What API keys may take. */
+  allowances?: Allowances;
   /** Why none are taken; those that are there stay as long as their jobs. Null: they are. */
   off: string | null;
   logger: Pick<Logger, 'warn' | 'info'>;
@@ -77,6 +82,7 @@ export class Uploads {
   /** Of this process; an upload of an earlier one counts as used at the start. */
   readonly #usedAt = new Map<string, number>();
   readonly #startedAt: number;
+  readonly #owners: Map<string, string | null>;
   /** Files that are being written, by upload. */
   readonly #writing = new Map<string, number>();
 
@@ -84,9 +90,10 @@ export class Uploads {
     this.#parts = parts;
     this.#now = parts.now ?? (() => performance.now());
     this.#startedAt = this.#now();
+    this.#owners = parts.owners ?? new Map<string, string | null>();
   }
 
-  /** Makes a folder for those of the files that are read. Rejects with `uploads_full`, `rate_limited` or `storage_unavailable`. */
+  /** Makes a folder for those of the files that are read. Rejects with `uploads_full`, `quota_exceeded`, `rate_limited` or `storage_unavailable`. */
   async create(
     planned: readonly PlannedFile[],
     keyId: string | null,
@@ -100,6 +107,7 @@ export class Uploads {
         errors: [{ detail, pointer: '#/files' }],
       });
     }
+    this.#refuseBeyond(keyId, bytes);
     await files.refuseWithoutRoom(bytes);
     const idle = (await store.idleUploads()).filter(({ owner }) => owner === keyId);
     if (idle.length >= MOST_IDLE) {
@@ -111,6 +119,7 @@ export class Uploads {
     // The row first: a folder without one is what a kill left behind.
     const row = { uploadId, owner: keyId, createdAt: Date.now() / 1_000, leftOut: kinds };
     await store.addUpload(row);
+    this.#owners.set(uploadId, keyId);
     this.#use(uploadId);
     await files.make(uploadId);
     return { upload: this.#view({ ...row, taken: false, kept: false }), leftOut };
@@ -136,7 +145,7 @@ export class Uploads {
     };
   }
 
-  /** Rejects as `UploadedFiles.write`; also with `upload_in_use`. */
+  /** Rejects as `UploadedFiles.write`, with `quota_exceeded`; also with `upload_in_use`. */
   async write(
     uploadId: string,
     keyId: string | null,
@@ -147,7 +156,9 @@ export class Uploads {
     this.#writing.set(uploadId, (this.#writing.get(uploadId) ?? 0) + 1);
     try {
       refuseName(file.name);
-      return await this.#parts.files.write(uploadId, file);
+      return await this.#parts.files.write(uploadId, file, (bytes) => {
+        this.#refuseBeyond(keyId, bytes);
+      });
     } catch (error) {
       if (error instanceof LeftOutFile) {
         await this.#parts.store.leaveOut(uploadId, file.name, error.kind);
@@ -225,6 +236,7 @@ export class Uploads {
   async #forget(uploadIds: readonly string[]): Promise<void> {
     for (const id of uploadIds) {
       this.#usedAt.delete(id);
+      this.#owners.delete(id);
       await this.#parts.files.remove(id);
     }
   }
@@ -261,6 +273,23 @@ export class Uploads {
     const found = await this.#find(uploadId, keyId);
     if (found.taken) throw inUse();
     return found;
+  }
+
+  /** Bytes of each owner. */
+  taken(): Map<string | null, number> {
+    const bytes = new Map<string | null, number>();
+    for (const [id, owner] of this.#owners) {
+      bytes.set(owner, (bytes.get(owner) ?? 0) + this.#parts.files.takenBy(id));
+    }
+    return bytes;
+  }
+
+  /** Throws `quota_exceeded`. */
+  #refuseBeyond(keyId: string | null, bytes: number): void {
+    const allowance = (this.#parts.allowances ?? NO_ALLOWANCES).of('uploads', keyId);
+    if (allowance === null) return;
+    const used = this.taken().get(keyId) ?? 0;
+    refuseExcess(allowance, used, bytes, () => this.#parts.files.freeBytes);
   }
 
   #refuseWhereOff(): void {

@@ -8,6 +8,7 @@ import type { ProcessedImage } from '../api/image.js';
 import type { DetectOptions } from '../api/options.js';
 import { pathPattern, type PathPattern } from '../base/path-pattern.js';
 import { placesOf } from '../files/image-paths.js';
+import type { StoreAllowance } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import { viewNotFound, type StoredView, type ViewContent } from './view.js';
 
@@ -34,15 +35,26 @@ type ViewStore = Pick<JobStore, 'views' | 'viewVersion' | 'putView' | 'deleteVie
 export class Views {
   readonly #store: ViewStore;
   readonly #imageRoots: readonly string[];
+  readonly #ofStore: (keyId: string | null) => StoreAllowance | null;
   readonly #owners = new Map<string, Owned>();
 
-  private constructor(store: ViewStore, imageRoots: readonly string[]) {
+  private constructor(
+    store: ViewStore,
+    imageRoots: readonly string[],
+    ofStore: (keyId: string | null) => StoreAllowance | null,
+  ) {
     this.#store = store;
+    this.#ofStore = ofStore;
     this.#imageRoots = imageRoots;
   }
 
-  static async open(store: ViewStore, imageRoots: readonly string[]): Promise<Views> {
-    const views = new Views(store, imageRoots);
+  /** `ofStore`: how much of the store a key may take; null: all. */
+  static async open(
+    store: ViewStore,
+    imageRoots: readonly string[],
+    ofStore: (keyId: string | null) => StoreAllowance | null = () => null,
+  ): Promise<Views> {
+    const views = new Views(store, imageRoots, ofStore);
     for (const view of await store.views()) views.#owned(view.owner).views.set(view.name, view);
     for (const owned of views.#owners.values()) owned.rules = rulesOf(owned.views);
     return views;
@@ -68,7 +80,8 @@ export class Views {
     content: ViewContent,
     keyId: string | null,
   ): Promise<{ view: StoredView; created: boolean }> {
-    const stored = await this.#store.putView(ownerOf(keyId), name, content, Date.now() / 1000);
+    const [owner, at, store] = [ownerOf(keyId), Date.now() / 1000, this.#ofStore(keyId)];
+    const stored = await this.#store.putView(owner, name, content, at, store);
     this.#change(keyId, (views) => views.set(name, stored.view));
     return stored;
   }

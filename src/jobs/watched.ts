@@ -4,6 +4,9 @@ import type { ScheduledTime } from '../api/watch-times.js';
 import type { SharedSettings } from './job.js';
 
 /** What becomes of files that lie in a folder when a watch of it begins. */
+/** Of a service: each has a scan of its own. */
+export const MOST_WATCHES = 200;
+
 export const EXISTING_FILES = ['take', 'leave'] as const;
 
 export interface WatchContent {

@@ -35,6 +35,7 @@ import { webhookRoutes } from '../http/routes/jobs/webhooks.js';
 import { modelRoutes } from '../http/routes/models.js';
 import { settingRoutes } from '../http/routes/settings.js';
 import { isUploadedFile, uploadRoutes } from '../http/routes/uploads.js';
+import { usageRoutes } from '../http/routes/usage.js';
 import { uiRoutes } from '../http/routes/ui.js';
 import { viewRoutes } from '../http/routes/views.js';
 import { watchRoutes } from '../http/routes/watches.js';
@@ -79,6 +80,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   imageRoutes,
   healthRoutes,
   settingRoutes,
+  usageRoutes,
   docsRoutes,
   uiRoutes,
 ];

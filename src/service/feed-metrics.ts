@@ -5,6 +5,7 @@ import type { Cluster } from '../clusters/cluster.js';
 import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import { countByState, gpusOf } from '../execution/worker-stats.js';
 import { readinessFault } from '../http/routes/health.js';
+import type { KeyUse } from '../http/app-deps.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Jobs } from '../jobs/open-jobs.js';
 import { waitingFiles } from '../watches/watch-run.js';
@@ -16,6 +17,8 @@ export interface MetricFeeds {
   jobs: Jobs;
   watches: Pick<Watches, 'sights'>;
   shadows: Pick<ShadowRuns, 'shares'>;
+  /** Of all keys; none without authentication. */
+  keyUse: () => Promise<readonly KeyUse[]>;
   /** True once the service has begun to stop. */
   draining: () => boolean;
   /** Of all drawn copies; null: not known yet. */
@@ -24,7 +27,7 @@ export interface MetricFeeds {
 
 export function feedMetrics(
   metrics: Metrics,
-  { cluster, jobs, watches, shadows, draining, drawnBytes }: MetricFeeds,
+  { cluster, jobs, watches, shadows, keyUse, draining, drawnBytes }: MetricFeeds,
 ): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
@@ -57,6 +60,7 @@ export function feedMetrics(
       ),
     shadowShares: () =>
       shadows.shares().map(({ alias, share }) => ({ labels: { alias }, value: share })),
+    keyUse,
     statistics: () => detector.stats(),
     workers: () => ({ ...countByState(detector.workers()), ...countAbsent(cluster) }),
     workerEvents: () => ({ ...detector.events }),

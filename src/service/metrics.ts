@@ -19,6 +19,8 @@ const JOB_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_60
 /** From the shortest settle time to a night without a schedule. */
 const LAG_BUCKETS = [0.25, 0.5, 1, 1.25, 1.5, 2, 3, 5, 10, 30, 60, 300, 900, 3_600, 43_200];
 const LAG_RESOLUTION_MS = 10;
+/** A series of an API key, or of a watch, which belongs to one. */
+const NAMES_AN_OWNER = /^\w+\{(?:.*,)?(?:key|watch)="/;
 /** Shown from the start: Prometheus sees no increase in the first value of a series, and alerts ask for increases. */
 const FROM_THE_START = {
   images: ['ok', 'worker_lost', 'poison_input', 'detection_failed', 'internal_error'],
@@ -130,9 +132,14 @@ export class Metrics implements HttpMetrics {
     return this.registry.contentType;
   }
 
-  async render(): Promise<string> {
+  async render(all = true): Promise<string> {
     const own = await this.registry.metrics();
-    return this.sources === null ? own : own + (await sourceMetrics(this.sources));
+    const text = this.sources === null ? own : own + (await sourceMetrics(this.sources));
+    if (all) return text;
+    return text
+      .split('\n')
+      .filter((line) => !NAMES_AN_OWNER.test(line))
+      .join('\n');
   }
 
   observeRequest({ method, route, status, seconds }: HttpObservation): void {

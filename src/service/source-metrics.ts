@@ -1,6 +1,8 @@
 /** Figures that other parts keep, read at each request of `/metrics`. */
 import { Counter, Gauge, Registry } from 'prom-client';
 import { GPU_METRICS, type NodeGpu } from '../api/gpu-reading.js';
+import { QUOTA_NAMES, QUOTAS } from '../api/quotas.js';
+import type { KeyUse } from '../http/app-deps.js';
 import { STATISTIC_METRICS, type DetectorStats } from '../api/statistics.js';
 import { inTime } from '../base/in-time.js';
 
@@ -85,6 +87,8 @@ export interface MetricSources extends Record<
   () => Values | Promise<Values>
 > {
   statistics: () => DetectorStats;
+  /** Of all keys; none without authentication. */
+  keyUse: () => Promise<readonly KeyUse[]>;
   /** Of all workers; none where there are none. */
   gpus: () => readonly NodeGpu[];
 }
@@ -102,6 +106,15 @@ function figuresOf(sources: MetricSources): ReadFigure[] {
     ...STATISTIC_METRICS.map(({ read, ...figure }) => ({
       ...figure,
       read: () => read(sources.statistics()),
+    })),
+    ...QUOTA_NAMES.map((quota) => ({
+      name: QUOTAS[quota].metric,
+      help: `What each API key has of ${QUOTAS[quota].of}: ${QUOTAS[quota].text}.`,
+      read: async () =>
+        (await sources.keyUse()).map(({ name, quotas }) => ({
+          labels: { key: name ?? '' },
+          value: quotas.find((each) => each.quota === quota)?.used ?? 0,
+        })),
     })),
     ...GPU_METRICS.map(({ read, ...figure }) => ({
       ...figure,

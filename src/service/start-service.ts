@@ -4,6 +4,7 @@ import { withAliases } from '../aliases/aliased-detector.js';
 import { answeringModels, ModelAliases } from '../aliases/model-aliases.js';
 import { ShadowRuns } from '../aliases/shadow-runs.js';
 import { LatticeError } from '../api/errors.js';
+import { Allowances } from '../api/quotas.js';
 import { connectionLimit, descriptorLimit } from '../base/descriptors.js';
 import { packageVersion } from '../base/package.js';
 import type { EmbeddedOptions } from '../clusters/local-cluster.js';
@@ -16,12 +17,14 @@ import { fileLooks } from '../files/file-looks.js';
 import { PictureTimes } from '../files/picture-times.js';
 import { crashMarkerPath } from '../jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
+import { MOST_WATCHES } from '../jobs/watched.js';
 import { ConfigError, isLoopback, type Config } from '../settings/config.js';
 import { makeDataFolder, warnOfModelsFolder } from '../settings/setting-folders.js';
 import { WebhookWorker } from '../webhooks/webhook-worker.js';
 import { Watches } from '../watches/watches.js';
 import { composeApp } from './compose-app.js';
 import { pruneDrawnCopies } from './drawn-copies.js';
+import { readKeyUse, type UseSources } from './key-use.js';
 import { openTelemetry } from './open-telemetry.js';
 import { traceEndedJobs } from './trace-ended-jobs.js';
 import { logEndedJobs } from './log-ended-jobs.js';
@@ -47,6 +50,7 @@ export async function startService(
   const version = packageVersion();
   const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile, stopping);
   refuseOpenAddress(config, apiKeys);
+  warnOfEqualKeys(config, logger, apiKeys);
   refuseFewDescriptors();
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
@@ -86,10 +90,18 @@ export async function startService(
   const detector = withAliases(executor, aliases, shadows);
   const annotator = new Annotator({ detector, ...config });
   const times = new PictureTimes(config.imageRoots);
+  const allowances = new Allowances(apiKeys === null ? null : () => apiKeys.marks, {
+    store: config.storeMaxMb * MIB,
+    uploads: config.uploadsMaxMb * MIB,
+    jobs: config.maxQueuedJobs,
+    watches: MOST_WATCHES,
+    requests: 0,
+  });
   const jobs = await openJobs(store, {
     dataDir: config.dataDir,
     detector,
     maxQueuedJobs: config.maxQueuedJobs,
+    allowances,
     resultTtlHours: config.resultTtlHours,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
@@ -119,11 +131,15 @@ export async function startService(
     imageRoots: config.imageRoots,
     logger,
     notices: config.watchNotices,
+    allowances,
     onLag: (watch, seconds) => {
       metrics.observeWatchLag(watch, seconds);
     },
   });
   releases.addDrain('watches', () => watches.stop());
+  const useSources = useSourcesOf(jobs, watches, apiKeys);
+  const keyUse = (owners?: readonly (string | null)[]) =>
+    readKeyUse(apiKeys, allowances, useSources, owners);
   const draining = () => stopping.aborted;
   const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
   feedMetrics(metrics, {
@@ -131,6 +147,7 @@ export async function startService(
     jobs,
     watches,
     shadows,
+    keyUse: () => (apiKeys === null ? Promise.resolve([]) : keyUse()),
     draining,
     drawnBytes: () => copies.bytes(),
   });
@@ -168,6 +185,7 @@ export async function startService(
     logger,
     tracing,
     apiKeys,
+    keyUse,
     draining,
     readAnnotated: (file, keyId) => annotator.read(file, keyId),
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
@@ -188,10 +206,33 @@ export async function startService(
   return server.url;
 }
 
+function useSourcesOf(jobs: Jobs, watches: Watches, apiKeys: ApiKeys | null): UseSources {
+  const ofStore = async (what: 'bytes' | 'unfinished') => {
+    const use = await jobs.service.storeUse();
+    const byOwner = new Map(use.map((each) => [each.owner, each[what]]));
+    return (owner: string | null) => byOwner.get(owner ?? '') ?? 0;
+  };
+  return {
+    store: () => ofStore('bytes'),
+    jobs: () => ofStore('unfinished'),
+    uploads: () => {
+      const taken = jobs.service.uploads.taken();
+      return Promise.resolve((owner) => taken.get(owner) ?? 0);
+    },
+    watches: () => {
+      const counts = watches.counts();
+      return Promise.resolve((owner) => counts.get(owner ?? '') ?? 0);
+    },
+    requests: () =>
+      Promise.resolve((owner) => (owner === null ? 0 : (apiKeys?.requestsPerSecond(owner) ?? 0))),
+  };
+}
+
 /** Open event streams stay open until their client leaves. */
 function readKeysAgain(config: Config, logger: Logger, apiKeys: ApiKeys | null): void {
   try {
     apiKeys?.readAgain(config.apiKeysFile);
+    warnOfEqualKeys(config, logger, apiKeys);
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
     logger.error({ fault }, 'the API keys cannot be read again; those there are stay');
@@ -232,6 +273,25 @@ function refuseFewDescriptors(): void {
     `The process may open ${limit} files and connections and needs ${limit + missing}: raise the limit ` +
       '(ulimit -n; LimitNOFILE of systemd; --ulimit nofile of docker).',
   );
+}
+
+/** What keys can do to each other as long as the key file and the settings say no more. */
+function warnOfEqualKeys(config: Config, logger: Logger, apiKeys: ApiKeys | null): void {
+  if (apiKeys === null || apiKeys.marks.size === 1) return;
+  const keys = apiKeys.marks.size;
+  if (!apiKeys.hasAdmin) {
+    logger.warn(
+      { keys },
+      'no API key has the mark admin: every key may change models and aliases for all; write [admin] behind the keys ' +
+        'that may',
+    );
+  }
+  if (config.storeMaxMb === 0) {
+    logger.warn(
+      { keys },
+      'LATTICE_STORE_MAX_MB is 0: the job store has no bound of which keys have shares, and one key can fill the disk',
+    );
+  }
 }
 
 /** Fails closed: a service without keys must not be reachable by accident. */

@@ -91,6 +91,7 @@ export class EventStream {
     let value: unknown;
     try {
       value = parseFrame(data);
+      if (client.keyId !== null) this.#deps.apiKeys?.count(client.keyId);
       await this.#act(client, validate(clientMessageSchema, value), data as string);
     } catch (thrown) {
       const error = toLatticeError(thrown);

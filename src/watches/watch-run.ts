@@ -417,7 +417,7 @@ export class WatchRun {
       this.#counts = await folders.call('judge', judged);
     };
     try {
-      const { job } = await this.#parts.jobs.submitFiles(this.#watch.number, files);
+      const { job } = await this.#parts.jobs.submitFiles(this.#watch, files);
       this.#openJobs.add(job.jobId);
       const isWhole = job.imageCount === files.length;
       if (isWhole) {

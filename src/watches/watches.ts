@@ -1,4 +1,5 @@
 /** Folders whose new files are submitted as they come. Each API key has its own watches. */
+import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
 import type { Logger } from '../base/logger-port.js';
 import { FolderScanner } from '../files/folder-scanner.js';
 import type { JobService } from '../jobs/job-service.js';
@@ -19,6 +20,8 @@ export interface WatchesOptions {
   /** False: the system is not asked to tell of changed folders. */
   notices?: boolean;
   onLag?: (watch: string, seconds: number) => void;
+  /** What API keys may take. */
+  allowances?: Allowances;
 }
 
 /** A watch as it is, with what it sees and has done. */
@@ -38,7 +41,12 @@ export class Watches {
   #stopped = false;
 
   private constructor(options: WatchesOptions) {
-    this.#options = { notices: true, onLag: () => undefined, ...options };
+    this.#options = {
+      notices: true,
+      onLag: () => undefined,
+      allowances: NO_ALLOWANCES,
+      ...options,
+    };
   }
 
   /** Their work begins at once. */
@@ -66,17 +74,27 @@ export class Watches {
     return this.#view(this.#named(name, keyId));
   }
 
+  /** How many each owner has; empty without authentication. */
+  counts(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { watch } of this.#runs.values()) {
+      counts.set(watch.owner, (counts.get(watch.owner) ?? 0) + 1);
+    }
+    return counts;
+  }
+
   /** Of all owners, for metrics. */
   sights(): { name: string; sight: WatchSight }[] {
     return [...this.#runs.values()].map(({ watch, sight }) => ({ name: watch.name, sight }));
   }
 
-  /** Resolves once it is on disk and has looked at the files that are there. Rejects with `watch_exists`. */
+  /** Resolves once it is on disk and has looked at the files that are there. Rejects with `watch_exists` or `quota_exceeded`. */
   async add(name: string, content: WatchContent, keyId: string | null): Promise<WatchView> {
-    const { ledger } = this.#options;
+    const { ledger, allowances } = this.#options;
+    const allowance = allowances.of('watches', keyId);
     const at = Date.now() / 1_000;
     const listed = content.existing === 'take' ? content.paths : [];
-    const run = this.#run(await ledger.addWatch(keyId ?? '', name, content, listed, at));
+    const run = this.#run(await ledger.addWatch(keyId ?? '', name, content, listed, at, allowance));
     await run.seen(SEEN_MS);
     return this.#view(run);
   }

@@ -4,8 +4,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { LatticeError } from '../../src/api/errors.js';
+import { Allowances } from '../../src/api/quotas.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import { openTestJobs, silent, specOf, TemporaryFolder, until } from './job-folder.js';
+import {
+  ended,
+  imagesNamed,
+  openTestJobs,
+  silent,
+  specOf,
+  TemporaryFolder,
+  until,
+} from './job-folder.js';
 
 const MIB = 1024 * 1024;
 const FLOOD = 2_000;
@@ -148,3 +157,68 @@ test('a file that is larger than a new bound becomes smaller', { timeout: 60_000
   await jobs.stop(1_000);
   expect(size()).toBeLessThanOrEqual(MIB);
 });
+
+test(
+  'of two keys the jobs of the one beyond its share go first, and those of the other stay',
+  { timeout: 120_000 },
+  async () => {
+    using folder = new TemporaryFolder();
+    const mostBytes = 2 * MIB;
+    const wholes = { store: mostBytes, uploads: 0, jobs: 100_000, watches: 200, requests: 0 };
+    const keys = new Map([
+      ['flooding', {}],
+      ['modest', {}],
+    ]);
+    const allowances = new Allowances(() => keys, wholes);
+    await using jobs = await openTestJobs(folder, { mostBytes, allowances });
+    const { service } = jobs;
+    const modest: string[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      modest.push((await service.submit({ ...flooding, keyId: 'modest' })).job.jobId);
+    }
+    for (let count = 0; count < 1_500; count += 1) {
+      await service.submit({ ...flooding, keyId: 'flooding' }).catch(async (error: unknown) => {
+        expect(error).toMatchObject({ code: 'quota_exceeded' } satisfies Partial<LatticeError>);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      });
+    }
+    expect(jobs.storeFigures().removed.bound).toBeGreaterThan(500);
+    for (const jobId of modest) {
+      expect(await service.get(jobId, 'modest')).toMatchObject({ status: 'completed' });
+    }
+  },
+);
+
+test(
+  'what keys have is what their jobs take, through every change of a job and a restart',
+  { timeout: 60_000 },
+  async () => {
+    using folder = new TemporaryFolder();
+    const detector = new FakeDetector();
+    detector.answer = ({ path }) => (path.startsWith('open') ? 'hang' : 'ok');
+    const first = await openTestJobs(folder, {}, detector);
+    const { service } = first;
+    const of = (keyId: string, imagePaths: string[]) => specOf({ keyId, imagePaths });
+    const done = await service.submit(of('a', imagesNamed('done', 3)));
+    const cancelled = await service.submit(of('a', imagesNamed('open', 3)));
+    await service.submit(of('b', imagesNamed('open', 2)));
+    await ended(service, done.job.jobId);
+    const [a, b] = await service.storeUse();
+    expect([a, b]).toMatchObject([
+      { owner: 'a', unfinished: 1 },
+      { owner: 'b', unfinished: 1 },
+    ]);
+    expect(b?.staying).toBe(b?.bytes);
+    await service.cancel(cancelled.job.jobId, 'a');
+    expect((await service.storeUse())[0]).toMatchObject({ unfinished: 0, staying: 0 });
+    const kept = await service.relabel(done.job.jobId, 'a', { keep: true });
+    const withKept = (await service.storeUse())[0];
+    expect(withKept?.staying).toBeGreaterThan(0);
+    expect(withKept?.staying).toBeLessThan(withKept?.bytes ?? 0);
+    await using jobs = await first.reopen();
+    expect((await jobs.service.storeUse())[0]).toEqual(withKept);
+    await jobs.service.remove(kept.jobId, 'a');
+    await jobs.service.remove(cancelled.job.jobId, 'a');
+    expect((await jobs.service.storeUse())[0]).toMatchObject({ bytes: 0, staying: 0 });
+  },
+);

@@ -39,6 +39,7 @@ test('gauges are read when asked for', async () => {
     removedJobs: () => ({ age: 5, bound: 0, request: 1 }),
     workers: () => ({ ready: 2 }),
     workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
+    keyUse: () => Promise.resolve([]),
     gpus: () => [],
   });
   expect(await value('lattice_ready')).toBe(1);

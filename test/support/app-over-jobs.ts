@@ -84,6 +84,7 @@ export function composeOver(
     tracing: null,
     logger,
     apiKeys: null,
+    keyUse: () => Promise.resolve([]),
     draining: () => state.draining,
     readAnnotated: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),
     annotate: () => Promise.resolve('a1.jpg'),

@@ -19,5 +19,6 @@ export const idleSources = (): MetricSources => ({
   removedJobs: () => ({ age: 0, bound: 0, request: 0 }),
   workers: () => ({ ready: 1 }),
   workerEvents: () => ({ lost: 0, requeued: 0, stale: 0 }),
+  keyUse: () => Promise.resolve([{ owner: 'a', name: 'A', isAdmin: false, quotas: [] }]),
   gpus: () => [],
 });

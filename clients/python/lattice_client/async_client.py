@@ -194,6 +194,10 @@ class AsyncLattice:
     async def cluster_status(self) -> dict[str, Any]:
         return await self._run(self._core.cluster_status())
 
+    async def usage(self) -> dict[str, Any]:
+        """What the key of this client has and may have, as the service's JSON; of all keys with the mark admin."""
+        return await self._run(self._core.usage())
+
     async def to_supervision(
         self, found: ImageResult, *, model: str | None = None
     ) -> supervision.Detections:

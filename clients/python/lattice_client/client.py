@@ -242,6 +242,10 @@ class Lattice:
         """Nodes, CPUs and GPUs, and the jobs that wait and run, as the service's JSON."""
         return self._run(self._core.cluster_status())
 
+    def usage(self) -> dict[str, Any]:
+        """What the key of this client has and may have, as the service's JSON; of all keys with the mark admin."""
+        return self._run(self._core.usage())
+
     def to_supervision(
         self, found: ImageResult, *, model: str | None = None
     ) -> supervision.Detections:

@@ -311,6 +311,10 @@ class Core:
         status: dict[str, Any] = yield from self._json(Call("GET", "/v1/cluster/status"), None)
         return status
 
+    def usage(self) -> Flow[dict[str, Any]]:
+        usage: dict[str, Any] = yield from self._json(Call("GET", "/v1/usage"), None)
+        return usage
+
     def to_supervision(self, found: ImageResult, model: str | None) -> Flow[supervision.Detections]:
         name = model or found.model
         if name not in self._classes:

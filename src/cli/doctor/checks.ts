@@ -325,8 +325,10 @@ export function checkAccess(
 
 function checkApiKeys(file: string): Finding {
   try {
-    ApiKeys.readFile(file);
-    return ok('API keys', file);
+    const { marks, hasAdmin } = ApiKeys.readFile(file);
+    if (marks.size === 1 || hasAdmin) return ok('API keys', file);
+    const fix = 'write [admin] behind the keys that may (docs/operate.md)';
+    return warn('API keys', `${file}: every key may change models for all`, fix);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const fix = 'a file that this user can read, with one key of 16 characters or more a line';

@@ -71,8 +71,8 @@ export class UploadedFiles {
   readonly #folder: string;
   readonly #sizes = new Map<string, UploadSize>();
   #used = 0;
-  /** Of files that are being written. */
-  #reserved = 0;
+  /** Of files that are being written, by upload. */
+  readonly #reserved = new Map<string, number>();
   readonly #gate = new ByteGate(MOST_BORROWED);
   /** Renames are one by one, so that each knows what it replaces. */
   readonly #oneByOne = pLimit(1);
@@ -102,7 +102,12 @@ export class UploadedFiles {
   }
 
   get freeBytes(): number {
-    return Math.max(0, this.limits.maxBytes - this.#used - this.#reserved);
+    return Math.max(0, this.limits.maxBytes - this.#used - sumOf(this.#reserved.values()));
+  }
+
+  /** What the upload takes of the quota: with files that are being written. */
+  takenBy(id: string): number {
+    return this.sizeOf(id).bytes + (this.#reserved.get(id) ?? 0);
   }
 
   /** Of all folders that are on disk. */
@@ -132,10 +137,14 @@ export class UploadedFiles {
 
   /**
    * Streams a file to disk, in place of one of the same name. Resolves once it is there for good. Rejects with
-   * `LeftOutFile`, `image_too_large`, `uploads_full`, `storage_unavailable`, `bad_request` for a body that ends early, or
+   * what `refuse` throws for so many more bytes, `LeftOutFile`, `image_too_large`, `uploads_full`, `storage_unavailable`, `bad_request` for a body that ends early, or
    * `validation_failed` for a name that cannot be beside the others.
    */
-  async write(id: string, file: SentFile): Promise<{ bytes: number; replaced: boolean }> {
+  async write(
+    id: string,
+    file: SentFile,
+    refuse: (bytes: number) => void = () => undefined,
+  ): Promise<{ bytes: number; replaced: boolean }> {
     const { maxFileBytes, maxFiles } = this.limits;
     if (file.bytes !== null && file.bytes > maxFileBytes) throw tooLarge(file.name, maxFileBytes);
     if (this.sizeOf(id).files >= maxFiles) {
@@ -143,7 +152,7 @@ export class UploadedFiles {
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
     await this.refuseWithoutRoom(file.bytes ?? BLOCK);
-    const share = this.#share(file.bytes ?? 0);
+    const share = this.#share(id, file.bytes ?? 0, refuse);
     const part = join(this.#partsOf(id), randomBytes(9).toString('base64url'));
     try {
       await mkdir(dirname(part), { recursive: true, mode: 0o700 });
@@ -245,20 +254,26 @@ export class UploadedFiles {
     this.#used += size.bytes;
   }
 
-  #share(first: number): Share {
+  #share(id: string, first: number, refuse: (bytes: number) => void): Share {
     let own = 0;
+    const reserve = (bytes: number): void => {
+      const reserved = (this.#reserved.get(id) ?? 0) + bytes;
+      if (reserved === 0) this.#reserved.delete(id);
+      else this.#reserved.set(id, reserved);
+    };
     const grow = (bytes: number): void => {
       const more = onDisk(bytes) - own;
       if (more <= 0) return;
       if (more > this.freeBytes) throw this.#full(more);
-      this.#reserved += more;
+      refuse(more);
+      reserve(more);
       own += more;
     };
     grow(first);
     return {
       grow,
       release: () => {
-        this.#reserved -= own;
+        reserve(-own);
       },
     };
   }
@@ -319,6 +334,12 @@ async function sizeOf(folder: string): Promise<UploadSize> {
     size.bytes += onDisk(status?.size ?? 0);
   }
   return size;
+}
+
+function sumOf(numbers: Iterable<number>): number {
+  let sum = 0;
+  for (const each of numbers) sum += each;
+  return sum;
 }
 
 function onDisk(bytes: number): number {

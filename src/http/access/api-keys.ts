@@ -5,45 +5,55 @@ import type { IncomingMessage } from 'node:http';
 import { LatticeError } from '../../api/errors.js';
 import { ConfigError } from '../../settings/config.js';
 import { pathFault } from '../../base/path-fault.js';
+import { QUOTA_NAMES, QUOTAS, type QuotaMarks } from '../../api/quotas.js';
 import type { AppContext } from '../app-env.js';
 import { FailedKeys } from './failed-keys.js';
+import { RequestRates } from './request-rates.js';
+import { readMarks, type KeyRights } from './key-marks.js';
+
+export const METRICS_PATH = '/metrics';
 
 const DIGEST = /^sha256:([0-9a-f]{64})$/i;
 
-export class ApiKeys {
-  /** SHA-256 of each. */
-  #keys: readonly Buffer[];
-  readonly #failed: FailedKeys;
+/** A row of the key file. */
+interface KeyRow extends KeyRights {
+  /** SHA-256 of the key. */
+  digest: Buffer;
+  /** The first digits of it: the owner of what the key makes. */
+  id: string;
+  /** For people; may be empty. */
+  name: string;
+}
 
-  private constructor(keys: readonly Buffer[], stopping: AbortSignal | undefined) {
+export class ApiKeys {
+  #keys: readonly KeyRow[];
+  /** Of keys that may take something, by owner. */
+  #marks: ReadonlyMap<string, QuotaMarks>;
+  readonly #failed: FailedKeys;
+  readonly #rates = new RequestRates();
+
+  private constructor(keys: readonly KeyRow[], stopping: AbortSignal | undefined) {
     this.#keys = keys;
+    this.#marks = marksOf(keys);
     this.#failed = new FailedKeys(stopping);
   }
 
   /**
-   * One key per line: the key or `sha256:HEX` of it, then white space and a name for people. Empty lines and lines
-   * that start with `#` are ignored. Throws a `ConfigError` that contains no key.
+   * One key per line: the key or `sha256:HEX` of it, then white space, its marks in brackets and a name for people. Empty
+   * lines and lines that start with `#` are ignored. Throws a `ConfigError` that contains no key.
    * Once `stopping` is aborted, unknown keys are answered at once.
    */
   static parse(text: string, stopping?: AbortSignal): ApiKeys {
-    const keys: Buffer[] = [];
-    for (const [index, line] of text.split(/\r?\n/).entries()) {
-      const [secret = ''] = line.trim().split(/\s+/, 1);
-      if (secret === '' || secret.startsWith('#')) continue;
-      if (secret.startsWith('sha256:') && !DIGEST.test(secret)) {
-        throw new ConfigError(
-          `API key file, line ${index + 1}: sha256: must be followed by 64 hex digits`,
-        );
+    const keys = text.split(/\r?\n/).flatMap((line, index) => {
+      try {
+        return readRow(line.trim());
+      } catch (error) {
+        const fault = error instanceof Error ? error.message : String(error);
+        throw new ConfigError(`API key file, line ${index + 1}: ${fault}`);
       }
-      if (secret.length < 16) {
-        throw new ConfigError(
-          `API key file, line ${index + 1}: a key must have at least 16 characters`,
-        );
-      }
-      const hex = DIGEST.exec(secret)?.[1];
-      keys.push(hex === undefined ? sha256(secret) : Buffer.from(hex, 'hex'));
-    }
+    });
     if (keys.length === 0) throw new ConfigError('API key file contains no key');
+    refuseOverfull(keys);
     return new ApiKeys(keys, stopping);
   }
 
@@ -60,26 +70,99 @@ export class ApiKeys {
   /** The keys of the file as it is now. Throws `ConfigError` when it cannot be read or used, and keeps those there are. */
   readAgain(path: string): void {
     this.#keys = ApiKeys.readFile(path).#keys;
+    this.#marks = marksOf(this.#keys);
   }
 
   /**
    * As `find`. An unknown key is answered late when its address has sent several before; a known one never waits.
-   * Rejects with `rate_limited` when too many answers are waiting.
+   * Counts as a request of a known one. Rejects with `rate_limited` when too many answers are waiting, and as `count`.
    */
   async owner(secret: string, address: string | undefined): Promise<string | null> {
     const owner = this.find(secret);
-    if (owner === null && address !== undefined) await this.#failed.delay(address);
+    if (owner !== null) this.count(owner);
+    else if (address !== undefined) await this.#failed.delay(address);
     return owner;
+  }
+
+  /** Counts a request of this owner. Throws `quota_exceeded` where its mark allows no more at the moment. */
+  count(owner: string): void {
+    this.#rates.count(owner, this.#marks.get(owner)?.requests);
+  }
+
+  /** In the last whole second. */
+  requestsPerSecond(owner: string): number {
+    return this.#rates.of(owner);
   }
 
   /** The owner's id, which is the first digits of the key's hash, or null for an unknown key. */
   find(secret: string): string | null {
     const digest = sha256(secret);
-    let found: Buffer | null = null;
+    let found: KeyRow | null = null;
     // Every key is compared, so that the time taken reveals nothing.
-    for (const key of this.#keys) if (timingSafeEqual(key, digest)) found = key;
-    return found?.toString('hex').slice(0, 16) ?? null;
+    for (const key of this.#keys) if (timingSafeEqual(key.digest, digest)) found = key;
+    return found?.id ?? null;
   }
+
+  /** Of the keys that may take something, in the order of the file. The same map until the file is read again. */
+  get marks(): ReadonlyMap<string, QuotaMarks> {
+    return this.#marks;
+  }
+
+  /** For people; the id where the file has none. */
+  nameOf(owner: string): string {
+    const { name = '' } = this.#row(owner) ?? {};
+    return name === '' ? owner : name;
+  }
+
+  /** False: no key of the file has the mark `admin`, so that every key may do what it allows. */
+  get hasAdmin(): boolean {
+    return this.#keys.some(({ isAdmin }) => isAdmin);
+  }
+
+  /** May this key change what all keys have, and see what all keys use? */
+  isAdmin(owner: string): boolean {
+    return !this.hasAdmin || this.#row(owner)?.isAdmin === true;
+  }
+
+  /** May it read the metrics and nothing else? */
+  isForMetrics(owner: string): boolean {
+    return this.#row(owner)?.isForMetrics === true;
+  }
+
+  #row(owner: string): KeyRow | undefined {
+    return this.#keys.find(({ id }) => id === owner);
+  }
+}
+
+/** Marks that promise more than there is could not be kept. */
+function refuseOverfull(keys: readonly KeyRow[]): void {
+  for (const quota of QUOTA_NAMES) {
+    const sum = keys.reduce((total, { quotas }) => total + (quotas[quota] ?? 0), 0);
+    if (QUOTAS[quota].kind === 'number' || sum <= 1 + 1e-9) continue;
+    const percent = Math.round(sum * 100);
+    throw new ConfigError(
+      `API key file: the marks '${quota}' are ${percent}% together, and at most 100% can be given`,
+    );
+  }
+}
+
+function marksOf(keys: readonly KeyRow[]): ReadonlyMap<string, QuotaMarks> {
+  const taking = keys.filter(({ isForMetrics }) => !isForMetrics);
+  return new Map(taking.map(({ id, quotas }) => [id, quotas]));
+}
+
+/** None for an empty line and a comment. Throws an `Error` that contains no key. */
+function readRow(line: string): KeyRow[] {
+  const [secret = ''] = line.split(/\s+/, 1);
+  if (secret === '' || secret.startsWith('#')) return [];
+  if (secret.startsWith('sha256:') && !DIGEST.test(secret)) {
+    throw new Error('sha256: must be followed by 64 hex digits');
+  }
+  if (secret.length < 16) throw new Error('a key must have at least 16 characters');
+  const { rights, name } = readMarks(line.slice(secret.length).trim());
+  const hex = DIGEST.exec(secret)?.[1];
+  const digest = hex === undefined ? sha256(secret) : Buffer.from(hex, 'hex');
+  return [{ digest, id: digest.toString('hex').slice(0, 16), name, ...rights }];
 }
 
 function sha256(text: string): Buffer {
@@ -100,7 +183,7 @@ export function basicPassword(c: AppContext): string | undefined {
 
 /**
  * Owner of the key that the request presents, else of `other`; null for a missing or unknown key. As `ApiKeys.owner`, with the
- * address of the connection: behind a proxy it is the proxy's.
+ * address of the connection: behind a proxy it is the proxy's. Rejects with `forbidden` for a key that reads metrics only.
  */
 export async function ownerOf(
   c: AppContext,
@@ -110,7 +193,12 @@ export async function ownerOf(
   const key = presentedKey(c) ?? other;
   if (key === undefined || key === '') return null;
   const bindings = c.env as { incoming?: IncomingMessage } | undefined;
-  return keys.owner(key, bindings?.incoming?.socket.remoteAddress);
+  const owner = await keys.owner(key, bindings?.incoming?.socket.remoteAddress);
+  if (owner !== null && keys.isForMetrics(owner) && c.req.path !== METRICS_PATH) {
+    const detail = `This API key has the mark metrics: it reads ${METRICS_PATH} only.`;
+    throw new LatticeError('forbidden', detail);
+  }
+  return owner;
 }
 
 /**

@@ -165,6 +165,7 @@ export function aliasRoutes(
       method: 'put',
       path: '/v1/models/aliases/{name}',
       operationId: 'putAlias',
+      forAdmin: true,
       summary: 'Let a name stand for a model',
       description:
         'Makes the alias or replaces it whole. It loads the models that it names, and answers once it is on disk: requests ' +
@@ -199,6 +200,7 @@ export function aliasRoutes(
       method: 'post',
       path: '/v1/models/aliases/{name}/promote',
       operationId: 'promoteAlias',
+      forAdmin: true,
       summary: 'Let the model on trial answer',
       description: 'The canary, without one the shadow, becomes the model of the alias.',
       ...ofAlias,
@@ -212,6 +214,7 @@ export function aliasRoutes(
       method: 'post',
       path: '/v1/models/aliases/{name}/rollback',
       operationId: 'rollBackAlias',
+      forAdmin: true,
       summary: 'Take the last change back',
       description:
         'The alias stands for what it stood for before its last change, as a new version; called again, for what it stood for ' +
@@ -249,6 +252,7 @@ export function aliasRoutes(
       method: 'delete',
       path: '/v1/models/aliases/{name}',
       operationId: 'deleteAlias',
+      forAdmin: true,
       summary: 'Delete an alias',
       description:
         'A model file of that name can be named again. Jobs that have begun stay on their model; those that wait or come later and ' +

@@ -1,6 +1,7 @@
 /** Probes and metrics: `/healthz`, `/livez`, `/readyz`, `/metrics`. */
 import { z } from '@hono/zod-openapi';
 import { descriptorShortage } from '../../base/descriptors.js';
+import { METRICS_PATH } from '../access/api-keys.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
@@ -59,11 +60,12 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
   route(
     {
       method: 'get',
-      path: '/metrics',
+      path: METRICS_PATH,
       operationId: 'metrics',
       summary: 'Metrics for Prometheus',
       description:
-        'Requests, images, stages, jobs, queues, workers and GPUs in the text format of Prometheus.',
+        'Requests, images, stages, jobs, queues, workers and GPUs in the text format of Prometheus. Series that name an API ' +
+        'key or a watch are for keys with the mark `admin` or `metrics`.',
       tags: ['System'],
       answers: {
         200: {
@@ -72,11 +74,14 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
         },
       },
     },
-    async (c) =>
-      replyRaw(c, 200, await deps.metrics.render(), {
+    async (c) => {
+      const keyId = c.get('keyId');
+      const isScraper = keyId !== null && deps.apiKeys?.isForMetrics(keyId) === true;
+      return replyRaw(c, 200, await deps.metrics.render(c.get('isAdmin') || isScraper), {
         'content-type': deps.metrics.contentType,
         'cache-control': 'no-store',
-      }),
+      });
+    },
   );
 }
 

@@ -60,6 +60,7 @@ export function modelRoutes(route: AddRoute, { detector, catalogue, hide }: Rout
       method: 'post',
       path: '/v1/models/reload',
       operationId: 'reloadModels',
+      forAdmin: true,
       summary: 'Take model files that have changed',
       description:
         'Looks at the files of the loaded models on each worker at once, where they are looked at every second anyway, and ' +

@@ -26,6 +26,7 @@ import type { RunningTime } from './running-time.js';
 import { typedPaths } from '../job-title.js';
 import type { Statements } from './statements.js';
 import { findUpload } from './upload-rows.js';
+import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './use-rows.js';
 import type { WatchedFiles } from './watched-files.js';
 
 /** Between two task ids. */
@@ -61,7 +62,8 @@ export class JobWrites {
     if (settings.upload !== undefined) {
       findUpload(this.#statements, settings.upload, settings.keyId);
     }
-    return this.#add(job, settings, imagePaths.length, {}, (number) => {
+    const images = { count: imagePaths.length, bytes: lengthOf(imagePaths) };
+    return this.#add(job, settings, images, {}, (number) => {
       this.#insertImages(number, imagePaths);
     });
   }
@@ -75,11 +77,10 @@ export class JobWrites {
     const { name, paths, settings: shared } = this.#watched.watch(job.watch);
     const settings = { ...shared, typed: typedPaths(paths) };
     const due = job.files.filter((file) => this.#watched.isDue(job.watch, file));
-    return this.#add(job, settings, due.length, { watch: name }, (number) => {
-      this.#insertImages(
-        number,
-        due.map(({ path }) => path),
-      );
+    const duePaths = due.map(({ path }) => path);
+    const images = { count: due.length, bytes: lengthOf(duePaths) };
+    return this.#add(job, settings, images, { watch: name }, (number) => {
+      this.#insertImages(number, duePaths);
       this.#watched.submitted(job.watch, number, due);
     });
   }
@@ -93,9 +94,9 @@ export class JobWrites {
     if (!hasEnded(ended.status)) {
       throw jobNotFinished('Only a job that has ended can be retried.');
     }
-    const imageCount =
-      retry.images === 'all' ? ended.imageCount : this.#imagesWithoutBoxes(ended.number);
-    if (imageCount === 0) {
+    const which = retry.images === 'all' ? ANY : WITHOUT_BOXES;
+    const images = this.#sizeOf(ended.number, which);
+    if (images.count === 0) {
       throw new LatticeError('nothing_to_retry', 'Every image of the job was processed.');
     }
     if (!retry.admit) return null;
@@ -105,8 +106,8 @@ export class JobWrites {
     const { origin, modelName = ended.spec.options.modelName } = retry;
     const options = { ...ended.spec.options, modelName };
     const settings = { ...ended.spec, options, origin, keyId, labels, reuse } satisfies JobSettings;
-    return this.#add(retry, settings, imageCount, { retryOf }, (number) => {
-      this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
+    return this.#add(retry, settings, images, { retryOf }, (number) => {
+      this.#copyImages(ended.number, number, which);
     });
   }
 
@@ -143,12 +144,14 @@ export class JobWrites {
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;
     const reused = row.reusedImages + stored.filter((image) => image.reused).length;
+    const bytes = lengthOf(stored.map(({ outcome }) => outcome)) - stored.length * OUTCOME_BYTES;
     this.#statements.run(
-      'UPDATE jobs SET finished = ?, succeeded = ?, reused = ?, worker_id = ? WHERE number = ?',
+      'UPDATE jobs SET finished = ?, succeeded = ?, reused = ?, worker_id = ?, bytes = bytes + ? WHERE number = ?',
       finished,
       succeeded,
       reused,
       workerId,
+      bytes,
       jobNumber,
     );
     const terminal = finished === row.imageCount;
@@ -181,10 +184,15 @@ export class JobWrites {
 
   /** Ends the job with `error`; null when it has ended or is gone. */
   fail(jobNumber: number, at: number, error: Problem): EndedEarly | null {
-    const from = this.#row(jobNumber)?.status;
-    if (from === undefined || hasEnded(from)) return null;
+    const row = this.#row(jobNumber);
+    if (row === null || hasEnded(row.status)) return null;
     this.#watched.release(jobNumber);
-    return { job: this.#transitions.end(jobNumber, error, at), from };
+    this.#statements.run(
+      'UPDATE jobs SET bytes = bytes - ? WHERE number = ?',
+      (row.imageCount - row.finishedImages) * OUTCOME_BYTES,
+      jobNumber,
+    );
+    return { job: this.#transitions.end(jobNumber, error, at), from: row.status };
   }
 
   /** Counts one death per task; a marker that was charged before changes nothing. */
@@ -211,9 +219,9 @@ export class JobWrites {
 
   /** `addImages` stores the images of the job with the number that it gets. */
   #add(
-    { jobId, submittedAt, idempotency }: Submission,
+    { jobId, submittedAt, idempotency, allowed }: Submission,
     settings: JobSettings,
-    imageCount: number,
+    { count: imageCount, bytes: pathBytes }: { count: number; bytes: number },
     { retryOf = null, watch = null }: { retryOf?: string | null; watch?: string | null },
     addImages: (jobNumber: number) => void,
   ): Submitted {
@@ -221,16 +229,20 @@ export class JobWrites {
       const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imageCount}.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
+    if (allowed) refuseJob(this.#statements, settings.keyId ?? '', allowed);
     const { labels, typed, metadata, ...stored } = settings;
+    const texts = [JSON.stringify(stored), metadata ?? '', JSON.stringify(typed.paths)] as const;
+    const bytes =
+      JOB_BYTES + lengthOf(texts) + pathBytes + imageCount * (IMAGE_BYTES + OUTCOME_BYTES);
     const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
-         retry_of, watch, upload, name, tags, notes, typed_paths, typed_count)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, watch, upload, name, tags, notes, typed_paths, typed_count, bytes)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobId,
       settings.keyId,
       settings.jobType,
       settings.priority,
-      JSON.stringify(stored),
+      texts[0],
       metadata,
       imageCount,
       submittedAt,
@@ -240,8 +252,9 @@ export class JobWrites {
       labels.name,
       JSON.stringify(labels.tags),
       labels.notes,
-      JSON.stringify(typed.paths),
+      texts[2],
       typed.count,
+      bytes,
     );
     if (labels.keep !== false) {
       keepJob(this.#statements, this.#time, number, labels.keep, submittedAt);
@@ -265,13 +278,12 @@ export class JobWrites {
     });
   }
 
-  #imagesWithoutBoxes(jobNumber: number): number {
-    const { images } = this.#statements.get(
-      `SELECT count(*) AS images FROM job_images WHERE ${WITHOUT_BOXES}`,
+  #sizeOf(jobNumber: number, which: string): { count: number; bytes: number } {
+    return this.#statements.get(
+      `SELECT count(*) AS count, coalesce(sum(length(path)), 0) AS bytes FROM job_images WHERE ${which}`,
       taskId(jobNumber, 0),
       taskId(jobNumber + 1, 0),
-    ) as { images: number };
-    return images;
+    ) as { count: number; bytes: number };
   }
 
   #copyImages(from: number, to: number, which: string): void {
@@ -313,6 +325,10 @@ export class JobWrites {
     ) as LeasedRow | undefined;
     return row ?? null;
   }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 interface LeasedRow extends JobRow {

@@ -2,10 +2,11 @@
 import type { JobLabels, Keep } from '../../api/job-labels.js';
 import { foldText } from '../../base/fold-text.js';
 import { searchText, titleKey } from '../job-title.js';
-import type { StoredJob } from '../job-records.js';
+import type { StoreAllowance, StoredJob } from '../job-records.js';
 import { findOwn } from './job-rows.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
+import { refuseBytes } from './use-rows.js';
 
 const DAY_S = 86_400;
 /** Around each tag, so that one is found whole. */
@@ -26,9 +27,21 @@ export class LabelWrites {
     this.#time = time;
   }
 
-  /** Changes the given labels, at any time of the job's life; `keep` counts from `at` on, in Unix seconds. */
-  relabel(jobId: string, keyId: string | null, changes: Partial<JobLabels>, at: number): StoredJob {
+  /**
+   * Changes the given labels, at any time of the job's life; `keep` counts from `at` on, in Unix seconds. Throws
+   * `quota_exceeded` for a `keep` where the key has all that it may take of the store; null: it may take all.
+   */
+  relabel(
+    jobId: string,
+    keyId: string | null,
+    changes: Partial<JobLabels>,
+    at: number,
+    store: StoreAllowance | null = null,
+  ): StoredJob {
     const job = findOwn(this.#statements, jobId, keyId);
+    if (store !== null && (changes.keep ?? false) !== false) {
+      refuseBytes(this.#statements, keyId ?? '', store);
+    }
     const labels = { ...job.spec.labels, ...changes };
     this.#statements.run(
       'UPDATE jobs SET name = ?, tags = ?, notes = ? WHERE number = ?',

@@ -3,14 +3,19 @@ import {
   MAX_IMAGES,
   type KeptTimes,
   type MadeRoom,
+  type StoreShares,
   type StoreSize,
+  type StoreUse,
   type Swept,
   type SweepLimits,
 } from '../job-records.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
+import { allUse } from './use-rows.js';
 
 const JOBS_PER_CALL = 50;
+/** Of its mark, from which on the oldest jobs of a key go. */
+const MARK_FROM = 0.8;
 const ROWS_PER_CALL = 1000;
 /** How long a watch knows a file that is not there: a volume may be away for weeks. */
 const MISSING_FILE_HOURS = 90 * 24;
@@ -20,8 +25,14 @@ const FREE_PAGES_KEPT = 16_384;
 const EVENTS_PER_JOB = 3;
 /** Of the clock, at most, in the shortest time that something is kept. */
 const MARKS = 1000;
-const NO_WEBHOOK_WAITS = `NOT EXISTS
-  (SELECT 1 FROM webhook_deliveries WHERE job = number AND state = 'pending')`;
+/** A pending webhook keeps its job. */
+const REMOVABLE = 'completed_at IS NOT NULL AND keep_days IS NULL AND awaited = 0';
+
+interface EndedJob {
+  number: number;
+  completedAt: number;
+  images: number;
+}
 
 export class Retention {
   readonly #statements: Statements;
@@ -109,10 +120,11 @@ export class Retention {
 
   /**
    * One small batch of making the store no larger than `most`: images of jobs that are gone, then the jobs that ended
-   * first, but for kept ones, with as many of the oldest events. With `more` there is work left; without it and above
-   * `most.used`, nothing is left that may go.
+   * first, but for kept ones, with as many of the oldest events. Jobs of keys that have more than their shares go first;
+   * those of other keys only where no key has more, or above `most.file`. With `more` there is work left; without it and
+   * above `most.used`, nothing is left that may go.
    */
-  makeRoom(most: StoreSize): MadeRoom {
+  makeRoom(most: StoreSize, shares: StoreShares = null): MadeRoom {
     const none = { removed: 0, oldest: null, newest: null };
     const { copies, left } = this.#removeImages();
     const { used, file } = sizeOf(this.#statements);
@@ -122,34 +134,67 @@ export class Retention {
       if (isLong) this.#giveBack();
       return { ...none, copies, used, more: isLong };
     }
-    const gone = this.#oldestEnded();
+    const use = allUse(this.#statements);
+    const beyond = use.filter(({ owner, bytes }) => bytes > (shares?.[owner]?.most ?? 0));
+    let gone = shares === null ? [] : this.#oldestEnded(beyond);
+    if (gone.length === 0 && (shares === null || beyond.length === 0 || used > most.file)) {
+      gone = this.#oldestEnded(use);
+    }
     if (gone.length === 0) {
       this.#forgetLostKeys();
-      return { ...none, copies, used, more: false };
+      return { ...none, copies, used, more: used > most.file && this.#forgetEvents(ROWS_PER_CALL) };
     }
-    for (const { number } of gone) {
-      this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
-      this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
-    }
-    this.#statements.run(
-      'DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox ORDER BY seq LIMIT ?)',
-      gone.length * EVENTS_PER_JOB,
-    );
+    return { ...this.#removeFor(gone), copies, used, more: true };
+  }
+
+  /** As `makeRoom`, of the keys that have nearly as much as their marks allow, whatever the size of the store. */
+  keepToMarks(shares: StoreShares): MadeRoom {
+    const { copies, left } = this.#removeImages();
+    const { used } = sizeOf(this.#statements);
+    const near = allUse(this.#statements).filter(({ owner, bytes }) => {
+      const share = shares?.[owner];
+      return share?.isMarked === true && bytes > share.most * MARK_FROM;
+    });
+    const gone = near.length === 0 ? [] : this.#oldestEnded(near);
+    if (gone.length === 0)
+      return { removed: 0, oldest: null, newest: null, copies, used, more: left };
+    return { ...this.#removeFor(gone), copies, used, more: true };
+  }
+
+  #removeFor(gone: readonly EndedJob[]): Pick<MadeRoom, 'removed' | 'oldest' | 'newest'> {
+    this.#remove(gone);
+    this.#forgetEvents(gone.length * EVENTS_PER_JOB);
     this.#forgetLostKeys();
     const oldest = gone[0]?.completedAt ?? null;
     const newest = gone.at(-1)?.completedAt ?? null;
-    return { removed: gone.length, oldest, newest, copies, used, more: true };
+    return { removed: gone.length, oldest, newest };
   }
 
-  /** As many as have the images of one call together, and at least one. A pending webhook keeps its job. */
-  #oldestEnded(): { number: number; completedAt: number }[] {
-    const oldest = this.#statements.all(
-      `SELECT number, completed_at AS completedAt, image_count AS images FROM jobs
-       WHERE completed_at IS NOT NULL AND keep_days IS NULL AND ${NO_WEBHOOK_WAITS}
-       ORDER BY completed_at LIMIT ${JOBS_PER_CALL}`,
-    ) as { number: number; completedAt: number; images: number }[];
+  /** The oldest. False: there was none. */
+  #forgetEvents(most: number): boolean {
+    const sql = 'DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox ORDER BY seq LIMIT ?)';
+    return this.#statements.run(sql, most) > 0;
+  }
+
+  /** Of these owners: as many as have the images of one call together, and at least one. */
+  #oldestEnded(owners: readonly Pick<StoreUse, 'owner'>[]): EndedJob[] {
+    const oldest = owners
+      .flatMap(({ owner }) => this.#endedJobs(owner, Infinity))
+      .sort((a, b) => a.completedAt - b.completedAt)
+      .slice(0, JOBS_PER_CALL);
     let images = 0;
     return oldest.filter((job, at) => (images += job.images) <= ROWS_PER_CALL || at === 0);
+  }
+
+  /** Of one owner, those that ended first and may go. */
+  #endedJobs(owner: string, before: number): EndedJob[] {
+    return this.#statements.all(
+      `SELECT number, completed_at AS completedAt, image_count AS images FROM jobs
+       WHERE key_id IS ? AND completed_at < ? AND ${REMOVABLE}
+       ORDER BY completed_at LIMIT ${JOBS_PER_CALL}`,
+      owner === '' ? null : owner,
+      before,
+    ) as EndedJob[];
   }
 
   /** Idempotency keys of jobs that are gone: such a key is free again. The oldest, a few at a time. */
@@ -173,15 +218,19 @@ export class Retention {
     this.#statements.all(`PRAGMA incremental_vacuum(${ROWS_PER_CALL})`);
   }
 
-  /** Removes jobs at once and their images later: no reader sees half a job. A pending webhook keeps its job. */
+  /** Removes jobs at once and their images later: no reader sees half a job. */
   #removeJobs(before: number): number {
-    this.#statements.run(
-      `INSERT INTO swept_jobs SELECT number FROM jobs
-       WHERE completed_at < ? AND keep_days IS NULL AND ${NO_WEBHOOK_WAITS}
-       ORDER BY completed_at LIMIT ${JOBS_PER_CALL}`,
-      before,
-    );
-    return this.#statements.run('DELETE FROM jobs WHERE number IN (SELECT number FROM swept_jobs)');
+    const old = allUse(this.#statements).flatMap(({ owner }) => this.#endedJobs(owner, before));
+    const gone = old.slice(0, JOBS_PER_CALL);
+    this.#remove(gone);
+    return gone.length;
+  }
+
+  #remove(jobs: readonly EndedJob[]): void {
+    for (const { number } of jobs) {
+      this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+      this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
+    }
   }
 
   /** Of watches that are gone, and those that have been missing for long. */

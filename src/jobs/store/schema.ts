@@ -1,6 +1,7 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../../base/fold-text.js';
+import { KEY_USE } from './use-tables.js';
 
 type Database = InstanceType<typeof DatabaseSync>;
 
@@ -363,6 +364,7 @@ const MIGRATIONS = [
   -- Unix seconds; NULL in rows of earlier versions.
   ALTER TABLE uploads ADD COLUMN created_at REAL;
   `,
+  KEY_USE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -34,6 +34,7 @@ import { ReuseReads } from './reuse-rows.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
 import { UploadReads, UploadWrites } from './upload-rows.js';
+import { UseReads } from './use-rows.js';
 import { ViewReads, ViewWrites } from './view-rows.js';
 import { WatchReads, WatchWrites } from './watch-rows.js';
 import { WatchedFiles } from './watched-files.js';
@@ -86,6 +87,7 @@ export type JobCalls = Remote<JobReads> &
   Remote<AliasReads> &
   Remote<AliasWrites> &
   Remote<UploadReads> &
+  Remote<UseReads> &
   Remote<UploadWrites> &
   Remote<WatchReads> &
   Remote<WatchWrites> &
@@ -115,6 +117,7 @@ function bindCalls(
       new ViewReads(statements),
       new AliasReads(statements),
       new UploadReads(statements),
+      new UseReads(statements),
       new WatchReads(statements, watched),
       new WebhookReads(statements),
     ),

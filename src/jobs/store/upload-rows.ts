@@ -68,6 +68,14 @@ export class UploadReads {
     return rows.map((row) => ({ ...row, taken: row.taken === 1 }));
   }
 
+  uploadOwners(): [uploadId: string, owner: string | null][] {
+    const rows = this.#statements.all('SELECT upload_id AS uploadId, owner FROM uploads') as {
+      uploadId: string;
+      owner: string | null;
+    }[];
+    return rows.map(({ uploadId, owner }) => [uploadId, owner]);
+  }
+
   uploadIds(): string[] {
     const rows = this.#statements.all('SELECT upload_id AS uploadId FROM uploads') as {
       uploadId: string;

@@ -1,7 +1,9 @@
 /** Rows of `views`: every change of a view is a new version of it, and numbers of versions are not used again. */
 import { LatticeError } from '../../api/errors.js';
 import { viewNotFound, type StoredView, type ViewContent } from '../view.js';
+import type { StoreAllowance } from '../job-records.js';
 import type { Statements } from './statements.js';
+import { refuseBytes } from './use-rows.js';
 
 /** What results name can be looked up in so many versions. */
 const VERSIONS_KEPT = 100;
@@ -48,12 +50,16 @@ export class ViewWrites {
     this.#statements = statements;
   }
 
-  /** A new version, or the newest where it has this content. */
+  /**
+   * A new version, or the newest where it has this content. Throws `quota_exceeded` where the key has all that it may take
+   * of the store; null: it may take all.
+   */
   putView(
     owner: string,
     name: string,
     content: ViewContent,
     at: number,
+    store: StoreAllowance | null = null,
   ): { view: StoredView; created: boolean } {
     const before = this.#newest(owner, name)?.content ?? null;
     // A field that is null is not given: the same content has the same text.
@@ -62,7 +68,10 @@ export class ViewWrites {
       const detail = `There are ${MOST_VIEWS} views, which is the most: delete one first.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
-    if (before !== text) this.#add(owner, name, text, at);
+    if (before !== text) {
+      if (store !== null) refuseBytes(this.#statements, owner, store);
+      this.#add(owner, name, text, at);
+    }
     const [view] = toView(this.#newest(owner, name));
     if (view === undefined) throw new Error(`View ${name} is not there after its write.`);
     return { view, created: before === null };

@@ -1,6 +1,8 @@
 /** Rows of `watches`, and the calls about their files. */
 import { LatticeError } from '../../api/errors.js';
+import { refuseExcess, type Allowance } from '../../api/quotas.js';
 import {
+  MOST_WATCHES,
   watchNotFound,
   type FileMove,
   type StoredWatch,
@@ -11,8 +13,6 @@ import {
 } from '../watched.js';
 import type { Statements } from './statements.js';
 import { toWatch, WATCH_COLUMNS, type WatchedFiles, type WatchRow } from './watched-files.js';
-
-const MOST_WATCHES = 200;
 
 export class WatchReads {
   readonly #statements: Statements;
@@ -71,24 +71,27 @@ export class WatchWrites {
     this.#files = files;
   }
 
-  /** Throws `watch_exists`. */
+  /** Throws `watch_exists`, and `quota_exceeded` where the key has all that it may have; null: it may have all. */
   addWatch(
     owner: string,
     name: string,
     content: WatchContent,
     listed: readonly string[],
     at: number,
+    allowance: Allowance | null = null,
   ): StoredWatch {
-    const { same, all } = this.#statements.get(
-      'SELECT count(*) FILTER (WHERE owner = ? AND name = ?) AS same, count(*) AS "all" FROM watches',
+    const { same, own, all } = this.#statements.get(
+      `SELECT count(*) FILTER (WHERE owner = ?1 AND name = ?2) AS same, count(*) FILTER (WHERE owner = ?1) AS own,
+         count(*) AS "all" FROM watches`,
       owner,
       name,
-    ) as { same: number; all: number };
+    ) as { same: number; own: number; all: number };
     if (same > 0) throw new LatticeError('watch_exists', `There is a watch '${name}' already.`);
     if (all >= MOST_WATCHES) {
       const detail = `There are ${MOST_WATCHES} watches, which is the most: delete one first.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
+    refuseExcess(allowance, own, 1, () => MOST_WATCHES - all);
     const number = this.#statements.insert(
       'INSERT INTO watches (owner, name, created_at, content, listed) VALUES (?, ?, ?, ?, ?)',
       owner,

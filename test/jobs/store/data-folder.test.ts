@@ -125,6 +125,11 @@ test('tables of an earlier release are brought up to date, with their pending we
     regions: [],
   });
   expect(await store.views()).toEqual([]);
+  const [use, ...others] = await store.storeUse();
+  expect(others).toEqual([]);
+  expect(use?.bytes).toBeGreaterThan(1_000);
+  // Its webhook is still to be sent.
+  expect(use).toMatchObject({ owner: '', staying: use?.bytes, unfinished: 0 });
   const counts = await store.imageCounts(number, 0, 10);
   const unread = { regionCounts: null, taken: null, takenFrom: null };
   expect(counts).toEqual([

@@ -1,6 +1,8 @@
 /** SQL that takes back what the newest entries of the schema add, so that a test has a file of an earlier release. */
 const COLUMNS = {
   jobs: [
+    // The first is made of the others.
+    ...['stays', 'awaited', 'bytes'],
     ...['name', 'tags', 'notes', 'keep_days', 'kept_at', 'kept_until_s', 'typed_paths'],
     ...['typed_count', 'upload', 'reused', 'watch'],
   ],
@@ -17,10 +19,17 @@ const INDEXES = [
 const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
   ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases'],
+  'key_use',
+];
+/** Those of dropped tables go with them. */
+const TRIGGERS = [
+  ...['use_of_new_job', 'use_of_job', 'use_of_removed_job'],
+  ...['new_webhook_is_awaited', 'webhook_is_awaited'],
 ];
 
 /** From the newest schema to number 7. */
 export const BACK_TO_SCHEMA_7 = [
+  ...TRIGGERS.map((name) => `DROP TRIGGER ${name};`),
   ...INDEXES.map((name) => `DROP INDEX ${name};`),
   ...TABLES.map((name) => `DROP TABLE ${name};`),
   ...Object.entries(COLUMNS).flatMap(([table, names]) =>
