@@ -11,7 +11,7 @@ import {
 } from './listing/find-images.js';
 import { unicodeForms } from './unicode-forms.js';
 import { addLeftOut, IMAGE_NAME, leftOutText, type LeftOut } from './listing/image-names.js';
-import { ImageLister } from './listing/image-lister.js';
+import { ImageLister, noFolder } from './listing/image-lister.js';
 
 /** Enough for every practical listing; with more, hostile names make matching slow. */
 const MAX_STARS = { inPattern: 8, inComponent: 3 };
@@ -48,8 +48,8 @@ export function checkImagePath(path: string, roots: readonly string[], pointer?:
  * name of a missing file.
  *
  * Throws `path_not_allowed` as `checkImagePath` does, or `validation_failed` for a folder that is not there, a listing
- * without an image, with too many wildcards, or when all together exceed `cap`; `volume_unavailable` where a folder does
- * not answer.
+ * without an image, with too many wildcards, or when all together exceed `cap`; `volume_unavailable` or
+ * `machine_overloaded` where a folder cannot be read in time.
  */
 export async function expandImagePaths(
   paths: readonly string[],
@@ -192,13 +192,8 @@ async function kindOf(root: string, relative: string): Promise<PathKind> {
   try {
     return await lister.ask('kindOf', { root, relative }, LOOK_MS);
   } catch (cause) {
-    throw silentVolume(relative, cause);
+    throw noFolder(`'${relative}'`, cause);
   }
-}
-
-function silentVolume(relative: string, cause: unknown): LatticeError {
-  const detail = `The volume of '${relative}' does not answer.`;
-  return new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
 }
 
 async function list(listing: Omit<Listing, 'withinMs'>, pointer: string): Promise<FoundImages> {
@@ -208,7 +203,7 @@ async function list(listing: Omit<Listing, 'withinMs'>, pointer: string): Promis
     const query = { ...listing, withinMs: LISTING_MS };
     return await lister.ask('findImages', query, LISTING_MS + GRACE_MS);
   } catch (cause) {
-    if (cause instanceof LatticeError) throw silentVolume(relative, cause);
+    if (cause instanceof LatticeError) throw noFolder(`'${relative}'`, cause);
     const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;
     throw new LatticeError('validation_failed', detail, { cause, errors: [{ detail, pointer }] });
   }

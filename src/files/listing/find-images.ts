@@ -2,6 +2,7 @@
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
+import { limitOwnTime } from '../../base/own-time.js';
 import { pathOnDisk, searching, type OnFolder } from './byte-names.js';
 import { chooseImages, notEntered, PICTURES, toPattern, type LeftOut } from './image-names.js';
 
@@ -28,12 +29,16 @@ export interface FoundImages {
   leftOut: LeftOut;
 }
 
-/** Symbolic links are not followed. Rejects when the time has passed. */
+/** Symbolic links are not followed. Rejects when the time has passed, in which a wait for a CPU does not count. */
 export async function findImages(listing: Listing, onFolder?: OnFolder): Promise<FoundImages> {
   const { root, relative, isFolder, cap, withinMs } = listing;
   const start = isFolder ? relative : literalPrefix(relative);
   // The walk itself follows no link, but its starting folder could have been reached through one.
   if (!(await isPlainFolder({ root, relative: start }))) return { images: [], leftOut: {} };
+  const over = new AbortController();
+  const endLimit = limitOwnTime(process.pid, withinMs, () => {
+    over.abort();
+  });
   const found = await glob(isFolder ? PICTURES : toPattern(relative), {
     cwd: isFolder ? join(root, relative) : root,
     onlyFiles: true,
@@ -42,8 +47,8 @@ export async function findImages(listing: Listing, onFolder?: OnFolder): Promise
     extglob: false,
     fs: searching(notEntered(isFolder ? '' : relative), onFolder),
     caseSensitiveMatch: !isFolder,
-    signal: AbortSignal.timeout(withinMs),
-  });
+    signal: over.signal,
+  }).finally(endLimit);
   const { images, leftOut } = chooseImages(found);
   const listed = images.sort(byCodeUnits).slice(0, cap + 1);
   return {
