@@ -21,13 +21,54 @@ export function cpuWaitMs(pid: number): number {
   }
 }
 
+function waitOf(file: string): number {
+  return timesOf(file).waitMs;
+}
+
 /** The kernel's file has nanoseconds on a CPU, nanoseconds of waiting for one, and how often it got one. */
-export function waitOf(file: string): number {
+function timesOf(file: string): { ranMs: number; waitMs: number } {
   try {
-    return Number(readFileSync(file, 'latin1').split(' ')[1]) / 1e6;
+    const [ran, waited] = readFileSync(file, 'latin1').split(' ').map(Number);
+    return { ranMs: (ran ?? 0) / 1e6, waitMs: (waited ?? 0) / 1e6 };
   } catch {
-    // The thread has ended.
-    return 0;
+    // The thread has ended, or the system does not tell.
+    return { ranMs: 0, waitMs: 0 };
+  }
+}
+
+const SAMPLE_MS = 1_000;
+const SAMPLES = 10;
+/** A thread that waits for so little time of all misses none. */
+const LEAST_WAIT = 0.02;
+
+/** How the event loop of this process comes by a CPU, over the last 10 s. Keeps no process alive. */
+export class CpuWaitRatio {
+  readonly #samples: { at: number; ranMs: number; waitMs: number }[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor() {
+    this.#sample();
+    this.#timer = setInterval(() => {
+      this.#sample();
+    }, SAMPLE_MS).unref();
+  }
+
+  /** Of the time in which it wanted a CPU, the share without one. */
+  get value(): number {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
+    if (first === undefined || last === undefined) return 0;
+    const waited = last.waitMs - first.waitMs;
+    if (waited <= LEAST_WAIT * (last.at - first.at)) return 0;
+    return waited / (waited + last.ranMs - first.ranMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #sample(): void {
+    this.#samples.push({ at: performance.now(), ...timesOf('/proc/self/schedstat') });
+    if (this.#samples.length > SAMPLES) this.#samples.shift();
   }
 }
 
@@ -36,16 +77,15 @@ export function waitOf(file: string): number {
  * itself have been late: an answer that has arrived meanwhile is received before a limit ends. Keeps no process alive.
  */
 export function limitOwnTime(pid: number, ms: number, onEnd: () => void): () => void {
+  const start = performance.now();
+  const waitedBefore = cpuWaitMs(pid);
   let left = ms;
-  let seenAt = performance.now();
-  let waited = cpuWaitMs(pid);
   let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Immediate | undefined;
   const look = () => {
-    const [now, wait] = [performance.now(), cpuWaitMs(pid)];
-    // Threads wait side by side, so that together they may have waited for longer than the time that has passed.
-    left -= Math.max(0, now - seenAt - Math.max(0, wait - waited));
-    [seenAt, waited] = [now, wait];
+    const elapsed = performance.now() - start;
+    // The kernel counts a wait when it is over. Threads wait side by side, together perhaps longer than the time that passed.
+    left = ms - Math.max(0, elapsed - Math.max(0, cpuWaitMs(pid) - waitedBefore));
     if (left > 0) lookLater();
     else onEnd();
   };

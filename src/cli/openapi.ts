@@ -40,6 +40,7 @@ async function createDocument(): Promise<object> {
     cluster: INERT,
     workers: () => [],
     modelDigests: () => ({}),
+    serviceState: () => ({ state: 'free', reasons: [], cpuWaitRatio: 0 }),
     absentWorkers: () => [],
     gate: null,
     metrics: INERT,

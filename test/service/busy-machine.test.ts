@@ -31,7 +31,11 @@ afterAll(() => {
 
 test('folder and glob jobs are taken or refused for the true reason, and no image is without a time', async () => {
   const env = { ...FEW_THREADS, LATTICE_IMAGE_ROOTS: root };
-  await using service = await startService({ env, dataDir: join(folder, 'data') });
+  await using service = await startService({
+    env,
+    dataDir: join(folder, 'data'),
+    timeoutMs: 120_000,
+  });
   using busy = startBusyLoops();
   busy.starve(service.pid);
   const limit = pLimit(AT_A_TIME);

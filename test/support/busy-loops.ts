@@ -9,6 +9,7 @@ const NICE = 17;
 const MOST_CPU_SECONDS = 120;
 
 export interface BusyLoops extends Disposable {
+  count: number;
   starve: typeof starve;
 }
 
@@ -19,6 +20,7 @@ export function startBusyLoops(): BusyLoops {
     spawn('sh', ['-c', script], { stdio: 'ignore' }),
   );
   return {
+    count: loops.length,
     starve,
     [Symbol.dispose]() {
       for (const loop of loops) loop.kill('SIGKILL');
