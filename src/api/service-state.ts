@@ -12,27 +12,25 @@ type Reason = keyof typeof REASONS;
 /** The service wants a CPU and waits for it for longer than it runs, and not only for a moment. */
 const MOST_WAIT_SHARE = 0.5;
 
-export const serviceStateSchema = z
-  .object({
-    state: z.enum(['free', 'busy', 'overloaded']).meta({
-      description:
-        'overloaded: answers are late, because the machine does too much. busy: work waits. Neither is a fault: `/readyz` answers 200',
-    }),
-    reasons: z.array(
-      z.object({
-        reason: z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]).meta({
-          description:
-            'load: the machine gives the service too little CPU time. volume: an image folder does not answer. waiting: images wait for a worker',
-        }),
-        detail: z.string().meta({ description: 'A sentence for people' }),
+export const serviceStateSchema = z.object({
+  state: z.enum(['free', 'busy', 'overloaded']).meta({
+    description:
+      'overloaded: answers are late, because the machine does too much. busy: work waits. Neither is a fault: `/readyz` answers 200',
+  }),
+  reasons: z.array(
+    z.object({
+      reason: z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]).meta({
+        description:
+          'load: the machine gives the service too little CPU time. volume: an image folder does not answer. waiting: images wait for a worker',
       }),
-    ),
-    cpuWaitRatio: z.number().meta({
-      description:
-        'Of the time of the last 10 s in which the event loop of the service wanted a CPU, the share in which it had none; 0 where the system does not tell',
+      detail: z.string().meta({ description: 'A sentence for people' }),
     }),
-  })
-  .meta({ id: 'ServiceState', description: 'Whether the service keeps up, and why not' });
+  ),
+  cpuWaitRatio: z.number().meta({
+    description:
+      'Of the time of the last 10 s in which the event loop of the service wanted a CPU, the share in which it had none; 0 where the system does not tell',
+  }),
+});
 export type ServiceState = z.infer<typeof serviceStateSchema>;
 
 /** As answers have it. */

@@ -31,7 +31,7 @@ const FIGURES = {
   jobs: { name: 'lattice_jobs', help: 'Jobs by status.', label: 'status' },
   jobImages: { name: 'lattice_job_images', help: 'Images of jobs that are still to be done.' },
   images: {
-    name: 'lattice_images',
+    name: 'lattice_images_now',
     help: 'Images that wait (no worker has them), and that workers have in hand.',
     label: 'state',
   },

@@ -50,8 +50,8 @@ test('gauges are read when asked for', async () => {
   pending = 0;
   expect(await value('lattice_jobs{status="pending"}')).toBe(0);
   expect(await value('lattice_job_images')).toBe(4_400);
-  expect(await value('lattice_images{state="waiting"}')).toBe(4_380);
-  expect(await value('lattice_images{state="in_hand"}')).toBe(20);
+  expect(await value('lattice_images_now{state="waiting"}')).toBe(4_380);
+  expect(await value('lattice_images_now{state="in_hand"}')).toBe(20);
   expect(await value('lattice_cpu_wait_ratio')).toBe(0.9);
   expect(await value('lattice_watch_waiting{watch="gate"}')).toBe(5);
   expect(await value('lattice_shadow_agreement{alias="production.pt"}')).toBe(0.25);
