@@ -117,6 +117,7 @@ const ROWS = {
     passing: true,
     unfinished: true,
   },
+  machine_overloaded: { status: 503, title: 'Machine is overloaded', of: 'service' },
   shutting_down: {
     status: 503,
     title: 'Service is stopping',

@@ -100,7 +100,34 @@ export const detectorStatsSchema = z.object({
   ...statusStatisticsSchema.shape,
   completed: z.int(),
   failed: z.int(),
+  /** Images that no worker has; those of jobs are counted by their jobs. */
+  waitingSync: z.int(),
+  /** Images that workers have. */
+  inHandSync: z.int(),
+  inHandAsync: z.int(),
 });
+
+/** Three figures that share no image. */
+export const imageFiguresSchema = z.object({
+  waiting: z.int().meta({
+    description: 'Images of jobs that have not ended and of requests, that no worker has yet',
+  }),
+  inHand: z.int().meta({ description: 'Images that workers read, decode or compute now' }),
+  done: z.int().meta({
+    description: 'Images that ended on a worker since the start of the service, also in error',
+  }),
+});
+export type ImageFigures = z.infer<typeof imageFiguresSchema>;
+
+/** `unfinished`: images of jobs that have no outcome yet. */
+export function imageFigures(stats: DetectorStats, unfinished: number): ImageFigures {
+  const { waitingSync, inHandSync, inHandAsync, completed, failed } = stats;
+  return {
+    waiting: waitingSync + Math.max(0, unfinished - inHandAsync),
+    inHand: inHandSync + inHandAsync,
+    done: completed + failed,
+  };
+}
 
 export type WorkerStats = z.infer<typeof workerStatsSchema>;
 export type DetectorStats = z.infer<typeof detectorStatsSchema>;

@@ -40,6 +40,7 @@ async function createDocument(): Promise<object> {
     workers: () => [],
     modelDigests: () => ({}),
     keyUse: () => Promise.resolve([]),
+    serviceState: () => ({ state: 'free', reasons: [], cpuWaitRatio: 0 }),
     absentWorkers: () => [],
     gate: null,
     metrics: INERT,

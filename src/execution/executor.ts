@@ -48,6 +48,8 @@ export class Executor implements Detector {
   readonly #admission: SyncAdmission;
   readonly #rate = new CompletionRate(RATE_WINDOW_MS);
   readonly #cost = new PictureCost();
+  /** Images that workers have. */
+  readonly #inHand = { sync: 0, async: 0 };
   #loads: WorkerLoad[] = [];
   #kept: readonly ModelVersion[] = [];
   #failed = 0;
@@ -184,6 +186,7 @@ export class Executor implements Detector {
     const kind = task.request.kind;
     const handedOutAt = performance.now();
     load[kind] += task.images;
+    this.#inHand[kind] += 1;
     try {
       const result = await load.worker.detect(task.forWorker());
       load.completed += 1;
@@ -195,6 +198,7 @@ export class Executor implements Detector {
       if (!task.answered) this.#failedAt(load.worker, task, error);
     } finally {
       load[kind] -= task.images;
+      this.#inHand[kind] -= 1;
       this.refresh();
     }
   }
@@ -275,6 +279,9 @@ export class Executor implements Detector {
       inFlight: this.#rate.inHand,
       completed: this.#rate.completed,
       failed: this.#failed,
+      waitingSync: syncSize,
+      inHandSync: this.#inHand.sync,
+      inHandAsync: this.#inHand.async,
       imagesPerSecond: rounded(this.#rate.perSecond(), 3),
     };
   }

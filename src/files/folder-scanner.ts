@@ -1,14 +1,18 @@
 /** Scans watched folders in processes of their own, which are ended when a volume does not answer. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { limitOwnTime } from '../base/own-time.js';
 import type { FolderScan, ScanSpec } from './listing/folder-scan.js';
 import { volumeHangs } from './listing/image-lister.js';
+import { overloaded } from './listing/listing-processes.js';
 import type { FromScanner, ScanCall, ToScanner } from './listing/scan-process.js';
 
 /** Of the versions of half a million files, and the lists of a scan. */
 const MOST_HEAP_MB = 1_024;
-/** A process that works says so every second. */
+/** A process that works says so every second; what it waits for a CPU does not count. */
 const SILENT_MS = 15_000;
+/** For its start, which is not the time of a volume. */
+const START_MS = 60_000;
 /** The process of the watches whose folders answer. */
 const ALL = 'all';
 
@@ -16,7 +20,8 @@ type Result<C extends ScanCall> = Awaited<ReturnType<FolderScan[C]>>;
 
 /**
  * The folders of one watch. A call rejects with
- * `volume_unavailable` where they do not answer, else where the process had to be ended: then open them again.
+ * `volume_unavailable` where they do not answer, `machine_overloaded` where the process could not start, else where it had
+ * to be ended: then open them again.
  */
 export interface OpenFolders {
   call<C extends ScanCall>(call: C, ...args: Parameters<FolderScan[C]>): Promise<Result<C>>;
@@ -39,11 +44,13 @@ interface ScanProcess {
   child: ChildProcess;
   questions: Map<number, Question>;
   told: Map<number, (what: 'due' | 'scan') => void>;
+  /** Of its start; null once it is ready. */
+  starting: NodeJS.Timeout | null;
   /** The watch that it worked on last. */
   at: number;
   heardAt: number;
   /** Of each watch that has been asked something: it may be silent for so long. */
-  silent: Map<number, NodeJS.Timeout>;
+  silent: Map<number, () => void>;
 }
 
 export class FolderScanner {
@@ -93,8 +100,9 @@ export class FolderScanner {
 
   /** The watch has said something, or has been asked: from here on it may be silent for a time. */
   #listen(scanner: ScanProcess, watch: number): void {
-    clearTimeout(scanner.silent.get(watch));
+    scanner.silent.get(watch)?.();
     scanner.silent.delete(watch);
+    if (scanner.starting !== null) return;
     if (![...scanner.questions.values()].some((question) => question.watch === watch)) return;
     const end = () => {
       // While others are heard, the process works, and only this watch waits for its volume.
@@ -106,7 +114,7 @@ export class FolderScanner {
       }
       this.#end(scanner);
     };
-    scanner.silent.set(watch, setTimeout(end, this.#silentMs).unref());
+    scanner.silent.set(watch, limitOwnTime(scanner.child.pid ?? 0, this.#silentMs, end));
   }
 
   #send(scanner: ScanProcess, message: ToScanner): void {
@@ -123,11 +131,15 @@ export class FolderScanner {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const questions = new Map<number, Question>();
+    const starting = setTimeout(() => {
+      this.#end(scanner, overloaded('the process that scans folders has not started in time'));
+    }, START_MS).unref();
     const scanner: ScanProcess = {
       name,
       child,
       questions,
       told: new Map(),
+      starting,
       at: 0,
       heardAt: -Infinity,
       silent: new Map(),
@@ -149,7 +161,11 @@ export class FolderScanner {
 
   #receive(scanner: ScanProcess, message: FromScanner): void {
     scanner.heardAt = performance.now();
-    if ('alive' in message) {
+    if ('ready' in message) {
+      clearTimeout(scanner.starting ?? undefined);
+      scanner.starting = null;
+      for (const { watch } of scanner.questions.values()) this.#listen(scanner, watch);
+    } else if ('alive' in message) {
       scanner.at = message.alive;
       this.#listen(scanner, message.alive);
     } else if ('told' in message) scanner.told.get(message.watch)?.(message.told);
@@ -163,12 +179,13 @@ export class FolderScanner {
     }
   }
 
-  #end(scanner: ScanProcess): void {
+  #end(scanner: ScanProcess, why?: Error): void {
     if (this.#processes.get(scanner.name) !== scanner) return;
     this.#processes.delete(scanner.name);
-    for (const timer of scanner.silent.values()) clearTimeout(timer);
+    clearTimeout(scanner.starting ?? undefined);
+    for (const endLimit of scanner.silent.values()) endLimit();
     scanner.child.kill('SIGKILL');
-    for (const { watch, reject } of scanner.questions.values()) reject(this.#ended(watch));
+    for (const { watch, reject } of scanner.questions.values()) reject(why ?? this.#ended(watch));
     scanner.questions.clear();
   }
 

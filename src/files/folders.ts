@@ -4,8 +4,8 @@ import { LatticeError } from '../api/errors.js';
 import { beneath, checkImagePath } from './image-paths.js';
 import { byCodeUnits, type Place } from './listing/find-images.js';
 import type { FolderEntry, FolderPage } from './listing/folder-page.js';
+import { ImageLister, noFolder } from './listing/image-lister.js';
 import { outsideText } from './listing/resolve-beneath.js';
-import { ImageLister } from './listing/image-lister.js';
 
 const LISTING_MS = 10_000;
 /** The lister has a queue for each root, so that a root that hangs delays no other. */
@@ -36,7 +36,7 @@ export class Folders {
    * At most `limit` entries of the folder `under` behind the name `after`, by code units. A relative folder is looked up
    * in all roots: of entries of the same name, the one of the first root is listed, as it is the one that is detected in.
    * Rejects with `path_not_allowed`, `not_found`, `image_unreadable` (no permission), `volume_unavailable` (a root does
-   * not answer) or `overloaded`.
+   * not answer), `machine_overloaded` or `overloaded`.
    */
   async list(under: string, after: string, limit: number): Promise<FolderListing> {
     checkImagePath(under, this.#roots);
@@ -82,8 +82,7 @@ export class Folders {
     try {
       return await this.#lister.ask('readFolderPage', { ...place, after, limit }, this.#withinMs);
     } catch (cause) {
-      const detail = `The volume of ${named(path)} does not answer.`;
-      throw new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
+      throw noFolder(named(path), cause);
     }
   }
 }

@@ -11,7 +11,7 @@ import {
 } from './listing/find-images.js';
 import { unicodeForms } from './unicode-forms.js';
 import { addLeftOut, IMAGE_NAME, leftOutText, type LeftOut } from './listing/image-names.js';
-import { ImageLister } from './listing/image-lister.js';
+import { ImageLister, noFolder } from './listing/image-lister.js';
 import { outsideText } from './listing/resolve-beneath.js';
 
 /** Enough for every practical listing; with more, hostile names make matching slow. */
@@ -48,9 +48,9 @@ export function checkImagePath(path: string, roots: readonly string[], pointer?:
  * characters of a glob and exists is no glob; what has only brackets, ends as an image does and matches nothing is the
  * name of a missing file.
  *
- * Throws `path_not_allowed` as `checkImagePath` does or for a link that leads out of the roots, or `validation_failed` for a folder that is not there, a listing
- * without an image, with too many wildcards, or when all together exceed `cap`; `volume_unavailable` where a folder does
- * not answer.
+ * Throws `path_not_allowed` as `checkImagePath` does or for a link that leads out of the roots, or `validation_failed` for a
+ * folder that is not there, a listing without an image, with too many wildcards, or when all together exceed `cap`;
+ * `volume_unavailable` or `machine_overloaded` where a folder cannot be read in time.
  */
 export async function expandImagePaths(
   paths: readonly string[],
@@ -197,13 +197,8 @@ async function kindOf(place: Place): Promise<PathKind> {
   try {
     return await lister.ask('kindOf', place, LOOK_MS);
   } catch (cause) {
-    throw silentVolume(place.relative, cause);
+    throw noFolder(`'${place.relative}'`, cause);
   }
-}
-
-function silentVolume(relative: string, cause: unknown): LatticeError {
-  const detail = `The volume of '${relative}' does not answer.`;
-  return new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
 }
 
 async function list(listing: Omit<Listing, 'withinMs'>, pointer: string): Promise<FoundImages> {
@@ -213,7 +208,7 @@ async function list(listing: Omit<Listing, 'withinMs'>, pointer: string): Promis
     const query = { ...listing, withinMs: LISTING_MS };
     return await lister.ask('findImages', query, LISTING_MS + GRACE_MS);
   } catch (cause) {
-    if (cause instanceof LatticeError) throw silentVolume(relative, cause);
+    if (cause instanceof LatticeError) throw noFolder(`'${relative}'`, cause);
     const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;
     throw new LatticeError('validation_failed', detail, { cause, errors: [{ detail, pointer }] });
   }

@@ -2,7 +2,7 @@
 import { placesOfForms } from './image-paths.js';
 import type { Place } from './listing/find-images.js';
 import type { FileTimes } from './listing/file-times.js';
-import { ImageLister } from './listing/image-lister.js';
+import { ImageLister, isHanging } from './listing/image-lister.js';
 import { timeInName, TIME_SOURCES, type PictureTime, type TimeSource } from './wall-time.js';
 
 /** For the pictures of one question. */
@@ -30,7 +30,7 @@ export class PictureTimes {
 
   /**
    * By its EXIF data, else its name, else its last change. Null where the name has no time and the file cannot be read,
-   * or not in time. `root` is that of the path in place of the image roots. Never rejects.
+   * or not in time; asked once more where that was no fault of the volume. `root` is that of the path in place of the image roots. Never rejects.
    */
   async of(path: string, root?: string): Promise<PictureTime | null> {
     const file = await this.#read(path, root === undefined ? this.#roots : [root]);
@@ -62,7 +62,10 @@ export class PictureTimes {
     while (waiting.length > 0) {
       const asked = waiting.splice(0, MOST_PER_QUESTION);
       const query = { root, pictures: asked.map(({ places }) => places) };
-      const times = await this.#lister.ask('fileTimes', query, this.#withinMs).catch(() => null);
+      const ask = () => this.#lister.ask('fileTimes', query, this.#withinMs);
+      const times = await ask()
+        .catch((error: unknown) => (isHanging(error) ? null : ask()))
+        .catch(() => null);
       asked.forEach(({ resolve }, index) => {
         resolve(times?.[index] ?? null);
       });

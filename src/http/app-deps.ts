@@ -7,6 +7,7 @@ import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import type { WorkerGate } from '../execution/near/worker-gate.js';
 import type { LatticeError } from '../api/errors.js';
 import type { Allowance, QuotaName } from '../api/quotas.js';
+import type { ServiceState } from '../api/service-state.js';
 import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
@@ -72,6 +73,8 @@ export interface AppDeps {
   aliases: ModelAliases;
   shadows: Pick<ShadowRuns, 'agreement'>;
   cluster: ClusterStatusSource;
+  /** Whether the service keeps up. `waiting`: images that no worker has. */
+  serviceState: (waiting: number) => ServiceState;
   /** The workers that run images at this moment. */
   workers: () => readonly WorkerReport[];
   /** Of the service's own model files. */

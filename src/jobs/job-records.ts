@@ -137,6 +137,8 @@ export interface StoredCounts {
   regionCounts: string | null;
   taken: string | null;
   takenFrom: TimeSource | null;
+  /** Where `taken` is null: when the file that the worker read was changed last, as `FileRead` has it. */
+  modifiedNs: string | null;
 }
 
 export interface RecordOutcome {

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { Allowances } from '../api/quotas.js';
-import { timeInName, type PictureTime } from '../files/wall-time.js';
+import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
 import {
   type ClassCounts,
@@ -408,7 +408,7 @@ function toState({ index, path, failed, classCounts }: StoredCounts, job: Job): 
 }
 
 function toCounts(image: StoredCounts): ImageCounts {
-  const { index, path, failed, classCounts, regionCounts, taken, takenFrom } = image;
+  const { index, path, failed, classCounts, regionCounts, taken, takenFrom, modifiedNs } = image;
   return {
     index,
     path,
@@ -416,14 +416,21 @@ function toCounts(image: StoredCounts): ImageCounts {
     classCounts: JSON.parse(classCounts ?? '{}') as ImageCounts['classCounts'],
     regionCounts: JSON.parse(regionCounts ?? '{}') as ImageCounts['regionCounts'],
     taken:
-      taken === null || takenFrom === null ? namedTime(path) : { time: taken, source: takenFrom },
+      taken === null || takenFrom === null
+        ? otherTime(path, modifiedNs)
+        : { time: taken, source: takenFrom },
   };
 }
 
-/** Where none was read: no turn, a volume that did not answer, or an earlier version ran it. */
-function namedTime(path: string): PictureTime | null {
-  const time = timeInName(path);
-  return time === null ? null : { time, source: 'name' };
+/**
+ * Where none was read beside the run: no turn, a machine that was overloaded, a volume that did not answer, or an earlier
+ * version ran it. The worker has read the file all the same.
+ */
+function otherTime(path: string, modifiedNs: string | null): PictureTime | null {
+  const named = timeInName(path);
+  if (named !== null) return { time: named, source: 'name' };
+  const time = modifiedNs === null ? null : wallTimeOf(new Date(Number(modifiedNs) / 1e6));
+  return time === null ? null : { time, source: 'file' };
 }
 
 /** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */

@@ -1,6 +1,7 @@
 /** Where the metrics get their figures. */
 import type { ShadowRuns } from '../aliases/shadow-runs.js';
 import { isEnd } from '../api/events.js';
+import { imageFigures } from '../api/statistics.js';
 import type { Cluster } from '../clusters/cluster.js';
 import type { AbsentWorker } from '../execution/near/absent-workers.js';
 import { countByState, gpusOf } from '../execution/worker-stats.js';
@@ -21,13 +22,14 @@ export interface MetricFeeds {
   keyUse: () => Promise<readonly KeyUse[]>;
   /** True once the service has begun to stop. */
   draining: () => boolean;
+  cpuWaitRatio: () => number;
   /** Of all drawn copies; null: not known yet. */
   drawnBytes: () => number | null;
 }
 
 export function feedMetrics(
   metrics: Metrics,
-  { cluster, jobs, watches, shadows, keyUse, draining, drawnBytes }: MetricFeeds,
+  { cluster, jobs, watches, shadows, keyUse, draining, cpuWaitRatio, drawnBytes }: MetricFeeds,
 ): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
@@ -39,6 +41,12 @@ export function feedMetrics(
       return { pending, running };
     },
     jobImages: async () => (await jobs.service.counts()).queuedImages,
+    images: async () => {
+      const { queuedImages } = await jobs.service.counts();
+      const { waiting, inHand } = imageFigures(detector.stats(), queuedImages);
+      return { waiting, in_hand: inHand };
+    },
+    cpuWaitRatio,
     oldestJobSeconds: async () => secondsSince(await jobs.service.oldestPendingAt()),
     webhooksWaiting: () => jobs.webhooks.waitingCount(),
     storeBytes: () => ({ ...jobs.storeFigures().size }),

@@ -32,6 +32,15 @@ const FIGURES = {
   },
   jobs: { name: 'lattice_jobs', help: 'Jobs by status.', label: 'status' },
   jobImages: { name: 'lattice_job_images', help: 'Images of jobs that are still to be done.' },
+  images: {
+    name: 'lattice_images_now',
+    help: 'Images that wait (no worker has them), and that workers have in hand.',
+    label: 'state',
+  },
+  cpuWaitRatio: {
+    name: 'lattice_cpu_wait_ratio',
+    help: 'Of the time in which the event loop wanted a CPU, the share of the last 10 s in which it had none, 0 to 1.',
+  },
   oldestJobSeconds: {
     name: 'lattice_oldest_job_seconds',
     help: 'How long the oldest job that has not started has waited; 0 when there is none.',

@@ -1,10 +1,13 @@
 /** Assembles the service from its parts and listens. */
+import { availableParallelism, loadavg } from 'node:os';
 import { Annotator } from '../annotate/annotate.js';
 import { withAliases } from '../aliases/aliased-detector.js';
 import { answeringModels, ModelAliases } from '../aliases/model-aliases.js';
 import { ShadowRuns } from '../aliases/shadow-runs.js';
 import { LatticeError } from '../api/errors.js';
 import { Allowances } from '../api/quotas.js';
+import { serviceState } from '../api/service-state.js';
+import { CpuWaitRatio } from '../base/own-time.js';
 import { connectionLimit, descriptorLimit } from '../base/descriptors.js';
 import { packageVersion } from '../base/package.js';
 import type { EmbeddedOptions } from '../clusters/local-cluster.js';
@@ -14,6 +17,7 @@ import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { listen } from '../http/server/listen.js';
 import { fileLooks } from '../files/file-looks.js';
+import { LISTING_PROCESSES } from '../files/listing/listing-processes.js';
 import { PictureTimes } from '../files/picture-times.js';
 import { crashMarkerPath } from '../jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
@@ -35,6 +39,8 @@ import type { Releases } from './shutdown.js';
 
 const FEWEST_CONNECTIONS = 64;
 const MIB = 1024 * 1024;
+/** After the service listens: the first images come first. */
+const FIRST_LISTING_MS = 1_000;
 
 /**
  * Returns the address at which the service listens. Each part registers with `releases` how it is stopped, also where the
@@ -142,7 +148,12 @@ export async function startService(
     readKeyUse(apiKeys, allowances, useSources, owners);
   const draining = () => stopping.aborted;
   const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
+  const cpuWait = new CpuWaitRatio();
+  releases.add('CPU wait', () => {
+    cpuWait.stop();
+  });
   feedMetrics(metrics, {
+    cpuWaitRatio: () => cpuWait.value,
     cluster,
     jobs,
     watches,
@@ -177,6 +188,14 @@ export async function startService(
     aliases,
     shadows,
     cluster: clusterStatus,
+    serviceState: (waiting) =>
+      serviceState({
+        cpuWaitRatio: cpuWait.value,
+        load: loadavg()[0] ?? 0,
+        cpus: availableParallelism(),
+        hangingFolders: executor.stats().hangingFolders,
+        waiting,
+      }),
     workers: () => executor.workers(),
     modelDigests: () => executor.modelDigests(),
     absentWorkers: () => cluster.absent?.() ?? [],
@@ -195,6 +214,12 @@ export async function startService(
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
   cluster.start?.(server.url);
+  const listing = setTimeout(() => {
+    LISTING_PROCESSES.keepOne();
+  }, FIRST_LISTING_MS).unref();
+  releases.add('listing process', () => {
+    clearTimeout(listing);
+  });
   options.onReload(() => {
     logger.info({}, 'SIGHUP: reading models and API keys again');
     readKeysAgain(config, logger, apiKeys);

@@ -21,6 +21,8 @@ test('gauges are read when asked for', async () => {
     ready: () => Promise.resolve(ready),
     jobs: () => Promise.resolve({ pending, running: 1 }),
     jobImages: () => Promise.resolve(4_400),
+    images: () => ({ waiting: 4_380, in_hand: 20 }),
+    cpuWaitRatio: () => 0.9,
     oldestJobSeconds: () => Promise.resolve(90.5),
     webhooksWaiting: () => Promise.resolve(2),
     watchesWaiting: () => [{ labels: { watch: 'gate' }, value: 5 }],
@@ -49,6 +51,9 @@ test('gauges are read when asked for', async () => {
   pending = 0;
   expect(await value('lattice_jobs{status="pending"}')).toBe(0);
   expect(await value('lattice_job_images')).toBe(4_400);
+  expect(await value('lattice_images_now{state="waiting"}')).toBe(4_380);
+  expect(await value('lattice_images_now{state="in_hand"}')).toBe(20);
+  expect(await value('lattice_cpu_wait_ratio')).toBe(0.9);
   expect(await value('lattice_watch_waiting{watch="gate"}')).toBe(5);
   expect(await value('lattice_shadow_agreement{alias="production.pt"}')).toBe(0.25);
   expect(await value('lattice_oldest_job_seconds')).toBe(90.5);

@@ -71,6 +71,7 @@ export function composeOver(
     cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
     workers: () => [],
     modelDigests: () => ({}),
+    serviceState: () => ({ state: 'free', reasons: [], cpuWaitRatio: 0 }),
     absentWorkers: () => [],
     gate: null,
     metrics: {

@@ -6,6 +6,8 @@ export const idleSources = (): MetricSources => ({
   ready: () => Promise.resolve(true),
   jobs: () => Promise.resolve({ pending: 0, running: 0 }),
   jobImages: () => Promise.resolve(0),
+  images: () => ({ waiting: 0, in_hand: 0 }),
+  cpuWaitRatio: () => 0,
   oldestJobSeconds: () => Promise.resolve(0),
   webhooksWaiting: () => Promise.resolve(0),
   watchesWaiting: () => [],

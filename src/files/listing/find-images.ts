@@ -2,6 +2,7 @@
 import { access, constants } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
+import { limitOwnTime } from '../../base/own-time.js';
 import { pathOnDisk, searching } from './byte-names.js';
 import { addLeftOut, chooseImages, notEntered, PICTURES, toPattern } from './image-names.js';
 import type { LeftOut } from './image-names.js';
@@ -27,27 +28,35 @@ export interface FoundImages {
   leftOut: LeftOut;
 }
 
-/** Links are followed beneath the roots: `LinkedSearch`. Rejects when the time has passed. */
+/**
+ * Links are followed beneath the roots: `LinkedSearch`. Rejects when the time has passed, in which a wait for a CPU does not
+ * count.
+ */
 export async function findImages(listing: Listing, onFolder?: OnFolder): Promise<FoundImages> {
   const { root, relative, isFolder, cap, withinMs } = listing;
   const start = isFolder ? relative : literalPrefix(relative);
   const from = await resolveBeneath({ ...listing, relative: start });
   if (from?.kind !== 'folder') return { images: [], leftOut: {} };
-  const signal = AbortSignal.timeout(withinMs);
+  const over = new AbortController();
+  const endLimit = limitOwnTime(process.pid, withinMs, () => {
+    over.abort();
+  });
   const cwd = isFolder ? join(root, relative) : root;
   const search = new LinkedSearch(listing, onFolder);
-  const found = await search.find(cwd, (read) =>
-    glob(isFolder ? PICTURES : toPattern(relative), {
-      cwd,
-      onlyFiles: true,
-      followSymbolicLinks: false,
-      expandDirectories: false,
-      extglob: false,
-      fs: searching(notEntered(isFolder ? '' : relative), read),
-      caseSensitiveMatch: !isFolder,
-      signal,
-    }),
-  );
+  const found = await search
+    .find(cwd, (read) =>
+      glob(isFolder ? PICTURES : toPattern(relative), {
+        cwd,
+        onlyFiles: true,
+        followSymbolicLinks: false,
+        expandDirectories: false,
+        extglob: false,
+        fs: searching(notEntered(isFolder ? '' : relative), read),
+        caseSensitiveMatch: !isFolder,
+        signal: over.signal,
+      }),
+    )
+    .finally(endLimit);
   const { images, leftOut } = chooseImages(found);
   if (isFolder) addLeftOut(leftOut, search.leadingOut);
   const listed = images.sort(byCodeUnits).slice(0, cap + 1);

@@ -2,7 +2,7 @@
  * The process that examines folders. A folder of 100,000 files would hold the event loop of the service, and one on a
  * volume that does not answer would keep a thread of the file calls per call, until none is left.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { limitOwnTime } from '../../base/own-time.js';
 import { fileStamps, type StampsQuery } from './file-stamps.js';
 import { fileTimes, type TimesQuery } from './file-times.js';
 import { findImages, isReadable, kindOf, type Listing, type Place } from './find-images.js';
@@ -25,13 +25,21 @@ export interface ListingRequest {
   query: Place | Listing | FolderQuery | TimesQuery | StampsQuery;
 }
 
-/** `hangs`: the process works, but the file system did not answer in time. */
-export type ListingAnswer = { value: unknown } | { failure: string } | { hangs: true };
+/**
+ * `ready`: it can be asked. `begun`: the file system is asked now. `hangs`: the process works, but the file system did not
+ * answer in time.
+ */
+export type FromListing =
+  { ready: true } | { begun: true } | { value: unknown } | { failure: string } | { hangs: true };
 
 /** Until then a listing that makes progress notices that its time has passed. */
 const HANGS_AFTER_MS = 500;
 
-async function valueOrFailure({ call, query }: ListingRequest): Promise<ListingAnswer> {
+function say(message: FromListing): void {
+  process.send?.(message);
+}
+
+async function valueOrFailure({ call, query }: ListingRequest): Promise<FromListing> {
   try {
     return { value: await calls[call](query as Listing & FolderQuery & TimesQuery & StampsQuery) };
   } catch (error) {
@@ -39,17 +47,24 @@ async function valueOrFailure({ call, query }: ListingRequest): Promise<ListingA
   }
 }
 
-function answer(request: ListingRequest): Promise<ListingAnswer> {
+async function answer(request: ListingRequest): Promise<FromListing> {
   const found = valueOrFailure(request);
   if (!('withinMs' in request.query)) return found;
   const waitMs = request.query.withinMs + HANGS_AFTER_MS;
-  const late = sleep(waitMs, { hangs: true as const }, { ref: false });
-  return Promise.race([found, late]);
+  let endLimit: () => void = () => undefined;
+  const late = new Promise<FromListing>((resolve) => {
+    endLimit = limitOwnTime(process.pid, waitMs, () => {
+      resolve({ hangs: true });
+    });
+  });
+  return Promise.race([found, late]).finally(endLimit);
 }
 
 process.on('message', (request: ListingRequest) => {
-  void answer(request).then((message) => process.send?.(message));
+  say({ begun: true });
+  void answer(request).then(say);
 });
 // A terminal's signals are for the service; this process ends with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit(0));
+say({ ready: true });

@@ -13,6 +13,8 @@ export type ToScanner =
   | { id: number; watch: number; call: ScanCall; args: unknown[] };
 
 export type FromScanner =
+  /** It can be asked. */
+  | { ready: true }
   | { id: number; value: unknown }
   | { id: number; failure: string }
   | { watch: number; told: 'due' | 'scan' }
@@ -68,3 +70,4 @@ process.on('message', (message: ToScanner) => {
 // A terminal's signals are for the service; this process ends with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit(0));
+say({ ready: true });

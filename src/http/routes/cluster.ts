@@ -10,7 +10,14 @@ import { modelFaults, type ModelDigests } from '../../execution/worker-models.js
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
 import { nodeGpuSchema, type NodeGpu } from '../../api/gpu-reading.js';
-import { statusStatisticsSchema, type DetectorStats } from '../../api/statistics.js';
+import { serviceStateView, type ServiceState } from '../../api/service-state.js';
+import {
+  imageFigures,
+  imageFiguresSchema,
+  statusStatisticsSchema,
+  type DetectorStats,
+  type ImageFigures,
+} from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
 import { snakeCase } from '../../api/snake-case.js';
 import { replyJson } from '../answer/reply.js';
@@ -58,6 +65,13 @@ const snapshot = snakeCase(clusterSnapshotSchema);
 const unanswered = snakeCase(clusterSnapshotSchema.shape.unanswered.element);
 const unansweredSchema = z.object(unanswered.shape).openapi('ClusterUnanswered');
 const engine = snakeCase(statusStatisticsSchema);
+const images = snakeCase(imageFiguresSchema);
+const imagesSchema = z.object(images.shape).openapi('ClusterImages', {
+  description: 'Images that wait, that workers have in hand, and that are done',
+});
+const serviceSchema = z.object(serviceStateView.shape).openapi('ServiceState', {
+  description: 'Whether the service keeps up, and why not',
+});
 
 const clusterStatusSchema = z
   .object({
@@ -75,6 +89,8 @@ const clusterStatusSchema = z
         }),
       })
       .openapi('ClusterEngine', { description: 'All workers as one; counts are in images' }),
+    images: imagesSchema,
+    service: serviceSchema,
     workers: z.array(workerSchema).openapi({
       description: 'Each worker that is connected, failed, lost or refused; counts are in images',
     }),
@@ -85,7 +101,7 @@ export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
 
 export function clusterRoutes(
   route: AddRoute,
-  { cluster, detector, workers, modelDigests, absentWorkers, logger }: AppDeps,
+  { cluster, detector, jobs, serviceState, workers, modelDigests, absentWorkers, logger }: AppDeps,
 ): void {
   route(
     {
@@ -118,7 +134,10 @@ export function clusterRoutes(
     async (c) => {
       try {
         const status = await cluster.status();
-        const body = view(status, detector.stats(), workers(), modelDigests());
+        const stats = detector.stats();
+        const figures = imageFigures(stats, (await jobs.counts()).queuedImages);
+        const state = serviceState(figures.waiting);
+        const body = view({ status, stats, figures, state }, workers(), modelDigests());
         body.workers.push(...absentWorkers().map(viewAbsent));
         return replyJson(c, 200, body, rayHeaders(status));
       } catch (thrown) {
@@ -140,9 +159,15 @@ function rayHeaders({ pythonVersion, namespace }: ClusterSnapshot): Record<strin
   };
 }
 
+interface Told {
+  status: ClusterSnapshot;
+  stats: DetectorStats;
+  figures: ImageFigures;
+  state: ServiceState;
+}
+
 function view(
-  status: ClusterSnapshot,
-  stats: DetectorStats,
+  { status, stats, figures, state }: Told,
   workers: readonly WorkerReport[],
   digests: ModelDigests,
 ): ClusterStatusBody {
@@ -151,6 +176,8 @@ function view(
     nodes: status.nodes.map(node.view),
     unanswered: status.unanswered.map(unanswered.view),
     engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
+    images: images.view(figures),
+    service: serviceStateView.view(state),
     workers: workers.map(({ worker, inHand, completed }) => {
       const { device, precision } = worker.stats();
       return {

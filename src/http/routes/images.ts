@@ -145,6 +145,7 @@ export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps
         'path_not_allowed',
         'image_unreadable',
         'volume_unavailable',
+        'machine_overloaded',
         'overloaded',
       ],
     },

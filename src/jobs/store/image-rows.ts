@@ -209,7 +209,8 @@ export class ImageReads {
   imageCounts(jobNumber: number, from: number, limit: number): StoredCounts[] {
     return this.#statements.all(
       `SELECT task % ${MAX_IMAGES} AS "index", path, failed, class_counts AS classCounts,
-         region_counts AS regionCounts, taken, taken_from AS takenFrom
+         region_counts AS regionCounts, taken, taken_from AS takenFrom,
+         CASE WHEN taken IS NULL THEN json_extract(outcome, '$.file.modifiedNs') END AS modifiedNs
        FROM job_images LEFT JOIN image_facts USING (task)
        WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
       taskId(jobNumber, from),

@@ -131,7 +131,7 @@ test('tables of an earlier release are brought up to date, with their pending we
   // Its webhook is still to be sent.
   expect(use).toMatchObject({ owner: '', staying: use?.bytes, unfinished: 0 });
   const counts = await store.imageCounts(number, 0, 10);
-  const unread = { regionCounts: null, taken: null, takenFrom: null };
+  const unread = { regionCounts: null, taken: null, takenFrom: null, modifiedNs: null };
   expect(counts).toEqual([
     { index: 0, path: 'p0.jpg', failed: 1, classCounts: '{}', ...unread },
     { index: 1, path: 'p1.jpg', failed: 0, classCounts: '{"car":1}', ...unread },

@@ -126,7 +126,12 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
           links: JOB_LINKS,
         },
       },
-      errors: [...SUBMISSION_ERRORS, 'path_not_allowed', 'volume_unavailable'],
+      errors: [
+        ...SUBMISSION_ERRORS,
+        'path_not_allowed',
+        'volume_unavailable',
+        'machine_overloaded',
+      ],
       pages: 'detects',
     },
     async (c) => {
