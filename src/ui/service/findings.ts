@@ -33,7 +33,7 @@ export function findings(seen: Seen): Finding[] {
     ...silentHead(seen),
     ...differentModels(seen),
     ...gpus(seen),
-    ...volumes(seen),
+    ...pressure(seen),
     ...refused(seen),
     ...failures(seen),
     ...queue(seen),
@@ -114,12 +114,17 @@ function gpus({ status }: Seen): Finding[] {
   );
 }
 
-function volumes({ status }: Seen): Finding[] {
-  const hanging = status?.engine.hanging_folders ?? 0;
-  if (hanging === 0) return [];
-  return [
-    { level: 'bad', text: `The volume of ${plural(hanging, 'image folder')} does not answer.` },
-  ];
+/** What the service has too little of, in its own words. That images of jobs wait is no fault. */
+const PRESSURE: Record<ClusterStatus['service']['reasons'][number]['reason'], Level> = {
+  load: 'warn',
+  volume: 'bad',
+  waiting: 'good',
+};
+
+function pressure({ status }: Seen): Finding[] {
+  return (status?.service.reasons ?? [])
+    .map(({ reason, detail }) => ({ level: PRESSURE[reason], text: detail }))
+    .filter(({ level }) => level !== 'good');
 }
 
 function refused({ models }: Seen): Finding[] {

@@ -12,7 +12,9 @@ export interface Reading {
   /** Of synchronous detections that were answered. */
   latency: Buckets;
   queueSync: number | null;
-  queueJobs: number | null;
+  /** Images that no worker has yet, and those that workers have. */
+  waiting: number | null;
+  inHand: number | null;
   memoryBytes: number | null;
   /** Images by model. */
   models: Readonly<Record<string, number>>;
@@ -25,7 +27,8 @@ const DETECT = '/v1/inference/detect';
 export function readingOf(metrics: readonly Metric[], at: number): Reading {
   const all = (name: string) => metrics.filter((metric) => metric.name === name);
   const one = (name: string, label?: string) =>
-    all(name).find(({ labels }) => label === undefined || labels.class === label)?.value ?? null;
+    all(name).find(({ labels }) => label === undefined || Object.values(labels).includes(label))
+      ?.value ?? null;
   const outcomes = byLabel(all('lattice_images_total'), 'outcome');
   const { ok = 0, ...failures } = outcomes;
   return {
@@ -34,7 +37,8 @@ export function readingOf(metrics: readonly Metric[], at: number): Reading {
     failures,
     latency: latencyOf(all('lattice_http_request_seconds_bucket')),
     queueSync: one('lattice_queue_images', 'sync'),
-    queueJobs: one('lattice_queue_images', 'async'),
+    waiting: one('lattice_images_now', 'waiting'),
+    inHand: one('lattice_images_now', 'in_hand'),
     memoryBytes: one('process_resident_memory_bytes'),
     models: byLabel(all('lattice_model_images_total'), 'model'),
     steps: stepsOf(

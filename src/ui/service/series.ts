@@ -32,8 +32,8 @@ export function seriesOf(readings: readonly Reading[]) {
     failuresPerSecond: rate(failuresOf),
     p50: latency(0.5),
     p95: latency(0.95),
-    queueSync: readings.map(({ queueSync }) => queueSync),
-    queueJobs: readings.map(({ queueJobs }) => queueJobs),
+    waiting: readings.map(({ waiting }) => waiting),
+    inHand: readings.map(({ inHand }) => inHand),
     memoryBytes: readings.map(({ memoryBytes }) => memoryBytes),
   };
 }

@@ -44,8 +44,8 @@ const CARDS: readonly { title: string; least: number; lines: readonly Line[] }[]
     title: 'Queue',
     least: 4,
     lines: [
-      { label: 'of jobs', of: 'queueJobs', colour: '--accent', show: images },
-      { label: 'at once', of: 'queueSync', colour: '--good', show: images },
+      { label: 'waiting', of: 'waiting', colour: '--accent', show: images },
+      { label: 'in hand', of: 'inHand', colour: '--good', show: images },
     ],
   },
   {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { serviceState, serviceStateView } from '../../../src/api/service-state.js';
 import type { ClusterStatus, Model } from '../../../src/client/records.js';
 import { findings, type Seen } from '../../../src/ui/service/findings.js';
 import { readingOf } from '../../../src/ui/service/reading.js';
@@ -66,10 +67,13 @@ test('a head of Ray that does not answer', () => {
   expect(silent([])[0]).toMatch(/^good/);
 });
 
-test('a volume that hangs', () => {
-  const engine = { ...status.engine, hanging_folders: 2 };
-  expect(texts({ status: { ...status, engine, workers: [] } })).toEqual([
-    'bad: The volume of 2 image folders does not answer.',
+test('what the service has too little of, in its words; images that wait are no fault', () => {
+  const facts = { cpuWaitRatio: 0.8, load: 31.2, cpus: 2, hangingFolders: 2, waiting: 491 };
+  const service = serviceStateView.view(serviceState(facts));
+  const workers = [worker('ready', null)];
+  expect(texts({ status: { ...status, service, workers } })).toEqual([
+    'bad: 2 image folders do not answer.',
+    expect.stringMatching(/^warn: The machine is overloaded: .*80 %.*load 31\.2 on 2 CPUs/),
   ]);
 });
 

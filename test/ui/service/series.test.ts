@@ -8,6 +8,8 @@ lattice_images_total{outcome="ok"} 40
 lattice_images_total{outcome="image_not_found"} 3
 lattice_queue_images{class="sync"} 2
 lattice_queue_images{class="async"} 7
+lattice_images_now{state="waiting"} 491
+lattice_images_now{state="in_hand"} 20
 lattice_job_images 120
 process_resident_memory_bytes 1.5e+08
 lattice_model_images_total{model="a\\"b\\\\c.pt"} 12
@@ -34,7 +36,8 @@ test('a reading has what is charted', () => {
       [Infinity, 20],
     ]),
     queueSync: 2,
-    queueJobs: 7,
+    waiting: 491,
+    inHand: 20,
     memoryBytes: 150_000_000,
     models: { 'a"b\\c.pt': 12 },
     steps: { inference: { ms: 2_000, images: 40 } },
