@@ -44,7 +44,8 @@ const unpackable = [
   [buildInfo().cuda, 'this addon is for GPUs, whose libraries no package brings'],
   [!existsSync(join(PROJECT_ROOT, '.deps/openvino/libs')), 'OpenVINO is that of the system'],
 ].find(([applies]) => applies)?.[1];
-if (unpackable !== undefined) console.warn(`No package is made here: ${String(unpackable)}.`);
+if (unpackable !== undefined)
+  console.warn(`Left out: the package of the service: ${String(unpackable)}.`);
 
 describe('names', () => {
   test('those of package.json are used wherever a package is named', () => {
