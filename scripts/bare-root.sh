@@ -2,7 +2,8 @@
 # From nothing to boxes in a bare system, without a container engine: debootstrap's minimal root and Node.js alone.
 #
 #   scripts/bare-root.sh package SUITE [MIRROR [SCRIPT]]   the service's package, without network and compiler
-#   scripts/bare-root.sh source SUITE [MIRROR [SCRIPT]]    the last commit, with Debian's compiler: npm run setup
+#   scripts/bare-root.sh demo SUITE [MIRROR [SCRIPT]]      the last commit: npm run demo, which installs what is missing
+#   scripts/bare-root.sh test SUITE [MIRROR [SCRIPT]]      the same with npm test
 #
 # SUITE, MIRROR and SCRIPT are those of debootstrap (trixie, bookworm, noble ...): SCRIPT is gutsy for an Ubuntu that is
 # newer than this debootstrap. As root; needs debootstrap and this machine's Node.js. Prints what each step took;
@@ -21,13 +22,14 @@ place_node() {
   cp -L "$(node -p process.execPath)" "$root/usr/local/bin/node"
   cp -r "$npm" "$root/usr/local/lib/node_modules/npm"
   ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+  ln -s ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
   cp models/demo/street.jpg "$root/root/try/"
 }
 
 # The package's own dependencies come from npm's cache, so that the root needs no network.
 place_package() {
   node scripts/pack.mjs service
-  cp dist-packages/*.tgz "$root/root/try/package.tgz"
+  cp "dist-packages/$(node -p 'require("./package.json").release.service')"-[0-9]*.tgz "$root/root/try/package.tgz"
   npm install --loglevel error --prefix "$work/fetched" --cache "$root/root/.npm" "$root/root/try/package.tgz" >/dev/null
 }
 
@@ -38,23 +40,26 @@ place_source() {
 }
 
 # Its words run in the root.
-readonly BEGIN='cd /root/try && export HOME=/root PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin DEBIAN_FRONTEND=noninteractive
+readonly BEGIN='cd /root/try && export HOME=/root PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 . /etc/os-release && echo "$PRETTY_NAME, $(ldd --version | head -n 1), Node.js $(node --version)"
 step() { local start=$SECONDS; "$@" && echo "  $((SECONDS - start)) s: $*"; }'
 readonly TRY_PACKAGE='! command -v c++ && ! command -v python3 && ! grep -v -e lo: -e "|" /proc/net/dev
 step npm install --offline --loglevel error ./package.tgz
 step node node_modules/.bin/lattice detect street.jpg'
-readonly TRY_SOURCE='step apt-get update -qq
-step apt-get install -y -qq --no-install-recommends g++ cmake make python3 python3-pip libturbojpeg0-dev >apt.log
-g++ --version | head -n 1
-step npm run setup
-step node dist/cli/lattice.js detect street.jpg'
+readonly TRY_DEMO='step npm run demo'
+readonly TRY_TEST='step npm test'
+
+# Of the environment only what leads through the network of this machine.
+network_variables() {
+  env | grep -iE '^[A-Z0-9_]*(proxy|cert|ca_bundle|cainfo|ca_certs)[A-Z0-9_]*=' || true
+}
 
 # A mount namespace of its own: nothing stays mounted. "$@": more of unshare.
 run_in_root() {
-  local words=$1
+  local words=$1 variables
   shift
-  ROOT=$root WORDS="set -e
+  mapfile -t variables < <(network_variables)
+  env -i "PATH=$PATH" "${variables[@]}" "ROOT=$root" "WORDS=set -e
 $BEGIN
 $words" unshare --mount "$@" bash -c '
     mount -t proc proc "$ROOT/proc"
@@ -63,7 +68,7 @@ $words" unshare --mount "$@" bash -c '
     exec chroot "$ROOT" bash -c "$WORDS"'
 }
 
-case ${1:-} in package | source) what=$1 ;; *) usage ;; esac
+case ${1:-} in package | demo | test) what=$1 ;; *) usage ;; esac
 [ $# -ge 2 ] || usage
 suite=$2
 shift 2
@@ -71,7 +76,10 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d /var/tmp/lattice-bare-XXXXXX)
 trap 'rm -rf --one-file-system "$work"' EXIT
 root=$work/root
-debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$@" >"$work/debootstrap.log" ||
+# Ubuntu has pip and GoogleTest in universe, which every installation of it uses.
+components=main
+case ${1:-} in *ubuntu*) components=main,universe ;; esac
+debootstrap --components="$components" --variant=minbase --include=ca-certificates "$suite" "$root" "$@" >"$work/debootstrap.log" ||
   { tail -n 5 "$work/debootstrap.log" && exit 1; }
 place_node
 if [ "$what" = package ]; then
@@ -79,5 +87,5 @@ if [ "$what" = package ]; then
   run_in_root "$TRY_PACKAGE" --net
 else
   place_source
-  run_in_root "$TRY_SOURCE"
+  if [ "$what" = demo ]; then run_in_root "$TRY_DEMO"; else run_in_root "$TRY_TEST"; fi
 fi

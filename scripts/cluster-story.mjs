@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startService } from './demo-service.mjs';
+import { PATIENCE_MS, startService } from './demo-service.mjs';
 import { startRay } from './ray.mjs';
 import { ROOT } from './setup.mjs';
 
@@ -13,7 +13,6 @@ const PORT = '8000';
 const N2 = { name: 'n2', cpus: 1 };
 const PICTURES = ['street.jpg', 'crossing.jpg'];
 const IMAGES = 300;
-const WAIT_MS = 60_000;
 
 /**
  * Resolves with the exit code: 0 if all of it worked, 1 if not, 130 if `stop` resolved before. Stops all processes
@@ -219,13 +218,13 @@ class ClusterStory {
     await this.#until(`${count} workers serve`, async () => ready.test(await this.#metrics()));
   }
 
-  /** The first answer of `ask` that is not empty. Rejects after `WAIT_MS`. */
+  /** The first answer of `ask` that is not empty. Rejects after `PATIENCE_MS`. */
   async #until(what, ask) {
-    const deadline = Date.now() + WAIT_MS;
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
       const answer = await ask();
       if (answer) return answer;
-      if (Date.now() > deadline) throw new Error(`not within ${WAIT_MS / 1_000} s: ${what}`);
+      if (Date.now() > deadline) throw new Error(`not within ${PATIENCE_MS / 1_000} s: ${what}`);
       await sleep(20);
     }
   }

@@ -6,18 +6,17 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { startService } from './demo-service.mjs';
+import { PATIENCE_MS, startService } from './demo-service.mjs';
 import { ROOT } from './setup.mjs';
 
 const PICTURE = 'street.jpg';
-const DEADLINE_MS = 60_000;
 const dataDir = mkdtempSync(join(tmpdir(), 'lattice-demo-'));
 let service = null;
 const giveUp = setTimeout(() => {
-  console.error(`The demo did not finish within ${DEADLINE_MS / 1000} s.`);
+  console.error(`The demo did not finish within ${PATIENCE_MS / 1000} s.`);
   service?.kill();
   process.exit(1);
-}, DEADLINE_MS);
+}, PATIENCE_MS);
 
 try {
   service = await startService({

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -155,41 +155,49 @@ function stageService(folder) {
   return prebuilt;
 }
 
-async function packNodeClient() {
+async function packNodeClient(target) {
   await import('../clients/node/build.mjs');
-  npm('pack', './clients/node', '--pack-destination', PACKAGES);
+  npm('pack', './clients/node', '--pack-destination', target);
 }
 
 /** pip fetches the builder that pyproject.toml names. */
-function packPythonClient() {
+function packPythonClient(target) {
   const pip = ['-m', 'pip', 'wheel', '--quiet', '--disable-pip-version-check', '--no-deps'];
-  output('python3', [...pip, '--wheel-dir', PACKAGES, './clients/python']);
+  output('python3', [...pip, '--wheel-dir', target, './clients/python']);
 }
 
+const { service, client } = MANIFEST.release;
 const PARTS = {
-  service() {
-    const { glibc, glibcxx } = packService(PACKAGES);
-    console.log(`The addon of the service needs glibc ${glibc} and ${glibcxx}, or newer.`);
+  service: {
+    makes: new RegExp(`^${service}-\\d.*\\.tgz$`),
+    make(target) {
+      const { glibc, glibcxx } = packService(target);
+      console.log(`The addon of the service needs glibc ${glibc} and ${glibcxx}, or newer.`);
+    },
   },
-  node: packNodeClient,
-  python: packPythonClient,
+  node: { makes: new RegExp(`^${client}-\\d.*\\.tgz$`), make: packNodeClient },
+  python: {
+    makes: new RegExp(`^${client.replaceAll('-', '_')}-\\d.*\\.whl$`),
+    make: packPythonClient,
+  },
 };
 
-/** Empties dist-packages/ first. Prints one line per package. */
-async function pack(parts) {
+/** Replaces what earlier runs made of the parts, and that alone. Prints one line per package in the folder. */
+export async function pack(parts, target = PACKAGES) {
   const unknown = parts.filter((part) => !(part in PARTS));
   if (unknown.length > 0) {
     throw new Error(
       `No package: ${unknown.join(', ')}. There are ${Object.keys(PARTS).join(', ')}.`,
     );
   }
-  rmSync(PACKAGES, { recursive: true, force: true });
-  mkdirSync(PACKAGES);
-  for (const part of parts) await PARTS[part]();
-  for (const name of readdirSync(PACKAGES)) {
-    console.log(
-      `dist-packages/${name}: ${(statSync(join(PACKAGES, name)).size / 1e6).toFixed(2)} MB`,
-    );
+  mkdirSync(target, { recursive: true });
+  for (const { makes, make } of parts.map((part) => PARTS[part])) {
+    for (const name of readdirSync(target)) if (makes.test(name)) rmSync(join(target, name));
+    await make(target);
+  }
+  for (const name of readdirSync(target)) {
+    const size = statSync(join(target, name)).size / 1e6;
+    console.log(`${relative(ROOT, target)}/${name}: ${size.toFixed(2)} MB`);
   }
 }
 

@@ -13,6 +13,9 @@ export const GCS_PORT = 6379;
 export const CLIENT_PORT = 10001;
 export const DASHBOARD_PORT = 8265;
 
+/** An idle machine takes 5 s, one with 30 times as much to do as it has cores minutes. */
+const START_MS = 600_000;
+
 /** Ray notices a dead node after about 2.5 s instead of 15 s; a slow one still has 3 s for each answer. */
 const QUICK_HEALTH_CHECKS = {
   RAY_health_check_initial_delay_ms: '1000',
@@ -23,7 +26,7 @@ const QUICK_HEALTH_CHECKS = {
 
 /**
  * Starts a head called `head` and joins the other nodes to it. `env` goes to every process of every node.
- * Rejects with the end of Ray's output if a node has not started after 60 s.
+ * Rejects with the end of Ray's output if a node has not started after `START_MS`.
  */
 export async function startRay({ python, nodes = [{}], env = {} }) {
   const outside = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
@@ -106,13 +109,14 @@ class Ray {
   }
 
   async #joined(name, node, before) {
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + START_MS;
     while (Date.now() < deadline && !node.ended()) {
       const alive = await this.aliveNodes().catch(() => new Set());
       for (const id of alive) if (!before.has(id)) return id;
       await sleep(100);
     }
-    throw new Error(`Ray's node ${name} did not start:\n${node.output()}`);
+    const how = node.ended() ? 'ended at its start' : `is not alive after ${START_MS / 1_000} s`;
+    throw new Error(`Ray's node ${name} ${how}:\n${node.output()}`);
   }
 
   /** Ids of the nodes that the cluster counts as alive. Rejects when the head does not answer in 3 s. */

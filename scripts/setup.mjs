@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { needsOpenVino } from './openvino.mjs';
+import { installPackages } from './system-packages.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STAMPS = join(ROOT, '.deps', 'stamps');
@@ -78,7 +78,13 @@ async function bringUpToDate(step) {
   if (isDone(step, state)) return tellDone(step);
   const start = Date.now();
   process.stdout.write(`  ${step.name} ... `);
-  const notes = await step.work();
+  let notes;
+  try {
+    notes = await step.work();
+  } catch (error) {
+    console.log('failed');
+    throw error;
+  }
   mkdirSync(STAMPS, { recursive: true });
   writeFileSync(stampOf(step), state);
   console.log(`done (${((Date.now() - start) / 1000).toFixed(1)} s)`);
@@ -132,45 +138,26 @@ function isAlive(pid) {
 
 const module = (file) => import(pathToFileURL(join(ROOT, 'scripts', file)).href);
 
-/** Prerequisites that are missing, each with the command that installs it on Debian or Ubuntu. */
-export function missingPrerequisites() {
-  const missing = [];
-  const works = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 20)) {
-    missing.push([`Node.js 20.20 or newer (found ${process.version})`, 'see https://nodejs.org']);
+    throw new Error(
+      `Node.js ${process.version} is too old: install 20.20 or newer (https://nodejs.org).`,
+    );
   }
-  // Only to fetch OpenVINO.
-  if (needsOpenVino()) {
-    if (!works('python3', ['--version'])) missing.push(['Python 3', 'apt-get install -y python3']);
-    if (!works('python3', ['-m', 'pip', '--version'])) {
-      missing.push(['pip for Python 3', 'apt-get install -y python3-pip']);
-    }
-  }
-  if (!works('cmake', ['--version'])) missing.push(['CMake', 'apt-get install -y cmake']);
-  const compiler = process.env.CXX ?? 'c++';
-  const probe = spawnSync(compiler, ['-std=c++20', '-fsyntax-only', '-x', 'c++', '-'], {
-    input: '#include <span>\nint main() { std::span<int> s; return s.empty() ? 0 : 1; }\n',
-  });
-  if (probe.status !== 0) missing.push(['a C++20 compiler', 'apt-get install -y g++']);
-  if (!works('make', ['--version']) && !works('ninja', ['--version'])) {
-    missing.push(['make', 'apt-get install -y make']);
-  }
-  return missing;
 }
 
-export async function setup() {
+/** `tests`: also what the tests need of the system. */
+export async function setup({ tests = false } = {}) {
   if ((await module('build-native.mjs')).isPrebuilt()) {
     console.log('Set-up: this copy was built on another machine (build/prebuilt)');
     return;
   }
-  const missing = missingPrerequisites();
-  if (missing.length > 0) {
-    console.error('lattice-core cannot be set up yet. Missing:');
-    for (const [what, how] of missing) console.error(`  - ${what}:  ${how}`);
-    process.exit(1);
-  }
   console.log('Set-up');
+  checkNode();
+  const isComplete = (await steps()).every((step) => isDone(step));
+  // What is built asks the system for nothing: the user of the service need not be able to build it.
+  if (tests || !isComplete) installPackages(tests ? ['set-up', 'tests'] : ['set-up']);
   const all = await steps();
   const work = async () => {
     for (const step of all) await bringUpToDate(step);
@@ -211,7 +198,7 @@ async function steps() {
     {
       name: 'OpenVINO',
       inputs: ['scripts/openvino.mjs'],
-      output: '.deps',
+      output: process.env.OpenVINO_DIR === undefined ? '.deps/openvino/VERSION' : '.deps',
       work: async () => (await module('openvino.mjs')).ensureOpenVino(),
     },
     {
@@ -239,9 +226,9 @@ async function steps() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    await setup();
+    await setup({ tests: process.argv.includes('--tests') });
   } catch (error) {
-    console.error(`failed\n\n${error instanceof Error ? error.message : String(error)}`);
+    console.error(`\n${error instanceof Error ? error.message : String(error)}`);
     console.error('\nSet-up stopped. Run the same command again: finished steps are kept.');
     process.exit(1);
   }

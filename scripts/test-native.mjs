@@ -4,20 +4,18 @@
 //
 // --build runs nothing, --gpu only what needs a GPU, --simulated-gpu everything, on GPUs that are simulated on the host.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildNative, isPrebuilt } from './build-native.mjs';
 import { ROOT } from './setup.mjs';
+import { whyLeftOut } from './system-packages.mjs';
 
 const NEEDS_GPU = '^gpu\\.|/gpu|\\.Gpu';
-const found = ['/usr/include/gtest/gtest.h', '/usr/local/include/gtest/gtest.h'].some(existsSync);
 if (isPrebuilt()) {
   const chosen = process.argv.includes('--gpu') ? new RegExp(NEEDS_GPU) : /./;
   process.exitCode = runPrebuiltTests(chosen);
-} else if (!found && process.env.GTest_ROOT === undefined) {
-  console.log(
-    'Native unit tests left out: GoogleTest is missing (apt-get install -y libgtest-dev).',
-  );
+} else if (whyLeftOut('libgtest-dev') !== null) {
+  console.log(whyLeftOut('libgtest-dev'));
 } else {
   const simulatedGpu = process.argv.includes('--simulated-gpu');
   for (const line of await buildNative({ tests: true, simulatedGpu })) console.log(line);

@@ -12,7 +12,7 @@ try {
   command = isolated([...vitest, ...process.argv.slice(2)]);
   LATTICE_RAY_PYTHON = await rayPython();
 } catch (error) {
-  console.log(`Ray cluster tests left out: ${error.message}`);
+  console.log(`Left out: the tests on Ray: ${error.message}`);
   process.exit(process.env.CI === 'true' ? 1 : 0);
 }
 const [program, ...args] = command;

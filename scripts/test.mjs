@@ -1,5 +1,5 @@
 // The whole test run: static checks, native unit tests, then the TypeScript suite through the real addon.
-// Prints the steps that the machine cannot run, with the reason.
+// Prints at the end what the machine cannot run, with the reason.
 //
 // The tests on Ray mostly wait, so the steps that only compute run at the same time, two at once and at a low CPU share:
 // builds, checks, and the tests of folders in which none holds a deadline.
@@ -58,6 +58,8 @@ const YIELDING = ['sh', '-c', '2>&- echo 10 >/proc/self/autogroup; exec nice -n 
 /** Of each failed step, by name, the last lines of its output. */
 const failed = new Map();
 const SHOWN_LINES = 100;
+/** What steps and tests say that they leave out, each once. */
+const leftOut = new Set();
 let rayRuns = true;
 const yielding = new Set();
 
@@ -92,6 +94,7 @@ async function finished(name, child, { atOnce }) {
     child.once('close', resolve);
   });
   output = output.trimEnd();
+  for (const [line] of output.matchAll(/^Left out: .*$/gm)) leftOut.add(line);
   if (!atOnce) console.log(`\n== ${name}\n${output}`);
   const took = ((Date.now() - start) / 1000).toFixed(1);
   console.log(`== ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${took} s)`);
@@ -113,6 +116,7 @@ const ray = run(RAY).then(() => (rayRuns = false));
 const beside = BESIDE_RAY.values();
 await Promise.all([ray, inTurn(beside, runYielding), inTurn(beside, runYielding)]);
 await inTurn(AFTERWARDS, run);
+console.log(['', ...leftOut].join('\n'));
 if (failed.size > 0) {
   // Steps that failed early are far above by now.
   for (const [name, end] of failed)

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   statSync,
@@ -12,10 +13,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PACKAGES, packageTable } from '../scripts/system-packages.mjs';
 import { PROJECT_ROOT } from './support/service-process.js';
 
-const SCRIPTS = ['setup.mjs', 'build-native.mjs', 'openvino.mjs', 'test-native.mjs'];
+const SCRIPTS = [
+  'setup.mjs',
+  'system-packages.mjs',
+  'build-native.mjs',
+  'openvino.mjs',
+  'test-native.mjs',
+];
 const leave = (file: string) =>
   `const { mkdirSync, writeFileSync } = require('node:fs'), { dirname } = require('node:path');` +
   `mkdirSync(dirname('${file}'), { recursive: true }); writeFileSync('${file}', '');`;
@@ -45,11 +53,19 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-function run(script: string, options: string[], more: NodeJS.ProcessEnv) {
+function environment(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const PATH = [join(root, 'bin'), process.env.PATH].join(delimiter);
-  const env = { ...process.env, PATH, OpenVINO_DIR: '/simulated', ...more };
+  const set = { OpenVINO_DIR: '/simulated', LATTICE_NO_INSTALL: '1' };
+  return { ...process.env, PATH, ...set, ...more };
+}
+
+function run(script: string, options: string[], more: NodeJS.ProcessEnv) {
   const file = join(root, 'scripts', script);
-  return spawnSync(process.execPath, [file, ...options], { cwd: root, env, encoding: 'utf8' });
+  return spawnSync(process.execPath, [file, ...options], {
+    cwd: root,
+    env: environment(more),
+    encoding: 'utf8',
+  });
 }
 const setUp = (more: NodeJS.ProcessEnv = {}) => run('setup.mjs', [], more);
 
@@ -107,12 +123,100 @@ test.each([
   expect(ended.stdout + ended.stderr).toMatch(says);
 });
 
-test('Python with pip is asked for only where OpenVINO has to be fetched', () => {
-  writeFileSync(join(root, 'bin/python3'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-  expect(setUp()).toMatchObject({ status: 0, stderr: '' });
-  const { status, stderr } = setUp({ OpenVINO_DIR: undefined });
-  expect(status).toBe(1);
-  expect(stderr).toContain('pip for Python 3');
+const write = (name: string, lines: string[]) => {
+  writeFileSync(join(root, 'bin', name), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+};
+const noPython = () => {
+  write('python3', ['exit 1']);
+};
+/** It brings python3 with pip if it knows them and ends with 0; `apt.log` has what it was asked. */
+const aptGet = (knows: boolean, ends = 0) => {
+  const brings = knows && ends === 0 ? `printf '#!/bin/sh\\n' > ${join(root, 'bin/python3')}` : ':';
+  write('apt-get', [
+    '[ "$1" = --version ] && exit 0',
+    `echo "$DEBIAN_FRONTEND $*" >> ${join(root, 'apt.log')}`,
+    `case "$*" in *' python3'*) ${brings} ;; esac`,
+    `exit ${ends}`,
+  ]);
+  write('apt-cache', knows ? ['echo "$2 | 1.0"'] : []);
+};
+const asked = () => readFileSync(join(root, 'apt.log'), 'utf8').trimEnd().split('\n');
+const mayInstall = { LATTICE_NO_INSTALL: '' };
+/** Where OpenVINO has to be fetched; the simulated pip leaves none. */
+const fetching = { OpenVINO_DIR: undefined };
+
+test('pages and images name the packages of the table', () => {
+  const read = (file: string) => readFileSync(join(PROJECT_ROOT, file), 'utf8');
+  const words = (text: string) => text.replaceAll(/ {2,}|-{2,}/g, ' ').replaceAll('- ', ' ');
+  expect(words(read('CONTRIBUTING.md'))).toContain(words(packageTable()));
+  const ofSetUp = PACKAGES.filter(({ of }) => of === 'set-up').map(({ name }) => name);
+  expect(read('deploy/Dockerfile')).toContain(`--no-install-recommends ${ofSetUp.join(' ')} \\\n`);
+  expect(read('.ci/run')).toMatch(/\nset -euo pipefail\ncd .*\nnpm test\n$/);
+});
+
+describe('what the system lacks', () => {
+  test('Python with pip only where OpenVINO has to be fetched: named, with the line to copy', () => {
+    noPython();
+    expect(setUp()).toMatchObject({ status: 0, stderr: '' });
+    const { status, stderr } = setUp(fetching);
+    expect(status).toBe(1);
+    expect(stderr).toContain('  - Python 3');
+    expect(stderr).toContain('LATTICE_NO_INSTALL is set');
+    expect(stderr).toMatch(/apt-get install -y --no-install-recommends python3 python3-pip$/m);
+  });
+
+  test('is installed by apt-get, which is said before', () => {
+    noPython();
+    aptGet(true);
+    write('sudo', ['[ "$1" = -n ] && shift && exec "$@"']);
+    const { stdout } = setUp({ ...fetching, ...mayInstall });
+    expect(stdout).toMatch(
+      /apt-get installs python3, python3-pip \(LATTICE_NO_INSTALL=1 forbids it\)[^]*apt-get: done[^]*npm packages/,
+    );
+    expect(asked()).toEqual([
+      'noninteractive update -qq',
+      'noninteractive install -y --no-install-recommends -qq python3 python3-pip',
+    ]);
+  });
+
+  test.each([
+    ['knows no such package', false, 0, 'apt-get has no such package'],
+    ['fails', true, 100, 'apt-get failed'],
+  ])('is named where apt-get %s', (_, knows, ends, reason) => {
+    noPython();
+    aptGet(knows, ends);
+    write('sudo', ['[ "$1" = -n ] && shift && exec "$@"']);
+    const { status, stderr } = setUp({ ...fetching, ...mayInstall });
+    expect(status).toBe(1);
+    expect(stderr).toContain(`Not installed: ${reason}.`);
+  });
+
+  test('is installed for another user than root only where sudo asks for no password', () => {
+    noPython();
+    aptGet(true);
+    write('sudo', ['[ "$1" = -V ] && exit 0', 'echo "$*" >> "$HOME/sudo.log"', 'exit 1']);
+    const user = process.getuid!() === 0 ? 65534 : undefined;
+    if (user !== undefined) spawnSync('chown', ['-R', String(user), root]);
+    const env = { ...environment({ ...fetching, ...mayInstall }), HOME: root };
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/setup.mjs')], {
+      ...{ cwd: root, encoding: 'utf8', env },
+      ...(user !== undefined && { uid: user, gid: user }),
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('this user is not root, and has no sudo without a password');
+    expect(stderr).toMatch(/^ {2}sudo apt-get install -y --no-install-recommends python3 /m);
+    expect(readFileSync(join(root, 'sudo.log'), 'utf8')).toBe('-n true\n');
+    expect(existsSync(join(root, 'apt.log'))).toBe(false);
+  });
+
+  test('nothing is asked for once all is built', () => {
+    expect(setUp()).toMatchObject({ status: 0 });
+    write('c++', ['exit 1']);
+    write('cmake', ['exit 1']);
+    aptGet(true);
+    expect(setUp(mayInstall)).toMatchObject({ status: 0, stderr: '' });
+    expect(existsSync(join(root, 'apt.log'))).toBe(false);
+  });
 });
 
 test('a project that cannot be written is named', () => {

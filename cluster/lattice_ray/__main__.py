@@ -13,7 +13,7 @@ from pathlib import Path
 import ray
 
 from lattice_ray.nodes import answering
-from lattice_ray.pool import ANSWER_S, SETTLED_S, Pool, View
+from lattice_ray.pool import SETTLED_S, Pool, View
 from lattice_ray.settings import Settings, UsageError, plan
 from lattice_ray.supervisor import unconnected
 
@@ -39,6 +39,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     up.add_argument("--restart", action="store_true", help="replace every worker, one by one")
     up.add_argument(
         "--take-over", action="store_true", help="replace workers that belong to another service"
+    )
+    up.add_argument(
+        "--after", metavar="SERVICE", help="the namespace is that service's, if it answers and no other is known"
     )
     down = verbs.add_parser("down", help="drain the workers and remove them")
     for verb in (up, down):
@@ -93,6 +96,7 @@ def up(options: argparse.Namespace, pool: Pool) -> int:
             for node in living
             if node["Resources"].get("CPU", 0) >= max(1.0, wanted.share.cpus)
         ],
+        after=options.after,
         take_over=options.take_over,
         shrink=not auto,
         restart=options.restart,
@@ -190,7 +194,7 @@ def main(options: argparse.Namespace) -> int:
         if options.verb == "up":
             return up(options, pool)
         if options.verb == "down":
-            pool.take_down(pool.views(ANSWER_S), options.grace)
+            pool.remove_all(options.grace)
             return 0
         views = pool.views(3.0)
         if options.json:

@@ -7,10 +7,12 @@ from typing import Any
 
 import ray
 from ray import cloudpickle
+from ray.experimental.internal_kv import _internal_kv_del, _internal_kv_get, _internal_kv_put
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 import lattice_ray
-from lattice_ray.settings import Plan, Settings, Share, UsageError, digest, owner_refusal, places
+from lattice_ray.owner import is_there, owner_refusal
+from lattice_ray.settings import Plan, Settings, Share, UsageError, digest, places
 from lattice_ray.worker import Worker
 
 View = dict[str, Any]
@@ -27,6 +29,8 @@ GIVEN_UP = ("crashloop", "failed")
 #: A new worker that has lived this long has started well.
 SETTLED_S = 3.0
 POLL_S = 0.1
+#: In the store of the head, which a head without Redis loses at its end, as it does all workers.
+OWNER = "owner"
 #: An actor that Ray has placed answers within milliseconds; any other never answers.
 ANSWER_S = 5.0
 
@@ -57,6 +61,7 @@ class Pool:
         cpus_asked: float | None,
         *,
         hosts: Sequence[str],
+        after: str | None,
         take_over: bool,
         shrink: bool,
         restart: bool,
@@ -67,14 +72,13 @@ class Pool:
 
         It also replaces workers that were given up. Workers without a GPU are created on idle `hosts` (node ids) and
         moved to them: Ray may place two on one node while another has none.
-        Raises UsageError when workers belong to another service, unless `take_over`.
+        Raises UsageError when the namespace belongs to another service, unless `take_over`.
         Returns False when a worker does not start; the workers not yet replaced then stay unchanged.
         """
         wanted = digest(settings, plan.share.gpus, cpus_asked)
         present = {str(view["worker"]): view for view in self.views(ANSWER_S)}
-        refusal = None if take_over else owner_refusal(present.values(), settings.service)
-        if refusal is not None:
-            raise UsageError(refusal)
+        owners = {view.get("service") for view in present.values()}
+        self._claim(settings.service, owners, after, take_over)
         names = [f"worker-{index}" for index in range(plan.count)]
         placed = {
             name: str(view["node"]) for name, view in present.items() if view["state"] in WELL
@@ -119,6 +123,30 @@ class Pool:
         dying = [name for name in names if present.get(name, {}).get("state") == "backoff"]
         open_names = [*fresh, *(name for name in dying if name not in stale)]
         return not any(state in ILL for state in self._settled(open_names, patience_s).values())
+
+    def _claim(
+        self, service: str, owners: set[object], after: str | None, take_over: bool
+    ) -> None:
+        """Notes the service as the owner of the namespace, which then has it while its workers have no place.
+
+        A new head knows no owner: `after`, if it is there, is it. Raises UsageError as `bring_up`.
+        """
+        if take_over:
+            note_owner(service, overwrite=True)
+            return
+        if after is not None and owner() is None and is_there(after):
+            owners = owners | {after}
+        # Of two that come at the same time the first is the owner.
+        if owner_refusal(owners, service) is None:
+            note_owner(service, overwrite=False)
+        refusal = owner_refusal(owners | {owner()}, service)
+        if refusal is not None:
+            raise UsageError(refusal)
+
+    def remove_all(self, grace_s: float) -> None:
+        """Drains and removes every worker; the namespace then belongs to nobody."""
+        self.take_down(self.views(ANSWER_S), grace_s)
+        _internal_kv_del(OWNER, namespace=own_namespace())
 
     def take_down(self, workers: Sequence[View], grace_s: float) -> None:
         """Drains the workers in parallel and removes them. Raises UsageError when Ray keeps one.
@@ -177,6 +205,22 @@ class Pool:
                 return {name: states.get(name, "failed") for name in names}
             time.sleep(POLL_S)
         return states
+
+
+def own_namespace() -> str:
+    """Of this package's entries in the store of the head, which the Ray namespace tells apart."""
+    return f"lattice_ray:{ray.get_runtime_context().namespace}"
+
+
+def owner() -> str | None:
+    """The service to which the namespace belongs, as the head knows it."""
+    noted = _internal_kv_get(OWNER, namespace=own_namespace())
+    return None if noted is None else noted.decode()
+
+
+def note_owner(service: str, *, overwrite: bool) -> None:
+    """Without `overwrite` an owner that is noted already stays."""
+    _internal_kv_put(OWNER, service, overwrite, namespace=own_namespace())
 
 
 def create(

@@ -69,17 +69,6 @@ def plan(
     return Plan(count, Share(gpus, cpus))
 
 
-def owner_refusal(views: Iterable[Mapping[str, object]], service: str) -> str | None:
-    """A sentence when some workers connect to another service; None when all are those of `service`."""
-    others = {view.get("service") for view in views} - {None, service}
-    if not others:
-        return None
-    return (
-        f"The workers of this namespace belong to the service at {min(map(str, others))}: set LATTICE_RAY_NAMESPACE "
-        "(--namespace) to another name, or take them over with `up --take-over`."
-    )
-
-
 def places(
     placed: Mapping[str, str], new: Sequence[str], hosts: Sequence[str], count: int
 ) -> dict[str, str]:

@@ -12,8 +12,8 @@ import type { ClusterStatusSource } from './cluster-status.js';
 export interface WorkerSupply extends Pick<Cluster, 'start'> {
   /** The token that workers must present, the times of the connection, and who is told of a worker. */
   gate: Pick<WorkerGateParts, 'token' | 'beatMs' | 'silenceMs' | 'onJoined' | 'onLost'>;
-  /** A sentence for the answer when no worker came in time. */
-  whyNoWorker(): string;
+  /** Sentences for the answer while there is no worker. `what` says so of the workers, as a clause. */
+  whyNoWorker(what: string): string;
   /** Workers that are not started again; absent if the service does not start them. */
   failed?(): AbsentWorker[];
   watch(executor: Executor, jobs: JobCounter): ClusterStatusSource;
@@ -29,8 +29,9 @@ export async function openWorkerCluster(
   supply: WorkerSupply,
 ): Promise<Cluster> {
   const files = await openFileAccess(config);
-  const executor = new Executor({
-    whyNoWorker: () => `${supply.whyNoWorker()} ${gate.refusal ?? ''}`.trimEnd(),
+  const executor: Executor = new Executor({
+    whyNoWorker: () =>
+      `${supply.whyNoWorker(absence(executor, gate))} ${gate.refusal ?? ''}`.trimEnd(),
     files,
     modelDigests: files.modelDigests,
     syncQueue: config.syncQueue,
@@ -55,6 +56,14 @@ export async function openWorkerCluster(
       await files.close();
     },
   };
+}
+
+/** Of workers none of which is connected, a clause. */
+function absence(executor: Executor, gate: WorkerGate): string {
+  if (!executor.hadWorkers) return 'no worker has joined yet';
+  const lost = gate.absent().filter(({ state }) => state === 'lost');
+  if (lost.length === 0) return 'all workers have left';
+  return `all workers were lost (${lost.map(({ workerId }) => workerId).join(', ')})`;
 }
 
 function absentWorkers(gate: WorkerGate, failed: readonly AbsentWorker[]): AbsentWorker[] {

@@ -23,7 +23,7 @@ import { WorkerLost, type Worker } from './worker.js';
 const RATE_WINDOW_MS = 20_000;
 
 export interface ExecutorOptions {
-  /** A sentence for the answer when no worker came in time. */
+  /** A sentence for the answer while there is no worker. */
   whyNoWorker(): string;
   /** Describes models while no worker can, and opens images by the rules of detection. */
   files: Pick<Detector, 'models' | 'prepare' | 'readImage' | 'decodeImage'>;
@@ -55,6 +55,8 @@ export class Executor implements Detector {
   #failed = 0;
   /** Path of an image that a worker has read lately: a worker that joins must see it too. */
   knownImage: string | null = null;
+  /** Whether a worker has ever joined. */
+  hadWorkers = false;
   #closed: Promise<void> | null = null;
   /** Called for every image with `ok` and its result, or with the code of its error. */
   onImage: (outcome: ErrorCode | 'ok', result: ImageResult | null) => void = () => undefined;
@@ -81,6 +83,7 @@ export class Executor implements Detector {
   /** The worker gets images from now on, and is closed with the executor. */
   join(worker: Worker): void {
     worker.keepModels(this.#kept);
+    this.hadWorkers = true;
     this.#loads = [...this.#loads, new WorkerLoad(worker)];
     this.refresh();
   }
@@ -106,6 +109,8 @@ export class Executor implements Detector {
   async detect(request: DetectRequest): Promise<ImageResult> {
     this.#refuseWhenOver(request);
     const isSync = request.kind === 'sync';
+    // Nobody can say when one comes: the caller does better to ask again than to wait for its deadline.
+    if (isSync && this.#loads.length === 0) throw this.#noWorker();
     const { tiles } = request.options;
     const images = this.#cost.of(tiles);
     if (isSync) this.#admission.enter(this.#syncParallel(), request.deadlineMs ?? Infinity, images);
@@ -225,11 +230,13 @@ export class Executor implements Detector {
   }
 
   #late(task: Task): LatticeError {
-    if (this.#loads.length === 0 && task.waiting) {
-      return new LatticeError('detection_failed', `No worker. ${this.#options.whyNoWorker()}`);
-    }
+    if (this.#loads.length === 0 && task.waiting) return this.#noWorker();
     const { deadlineMs } = task.request;
     return new LatticeError('deadline_exceeded', `No result within ${deadlineMs ?? 0} ms.`);
+  }
+
+  #noWorker(): LatticeError {
+    return new LatticeError('cluster_unavailable', `No worker. ${this.#options.whyNoWorker()}`);
   }
 
   /** Loads the model on the worker that would answer next; the others load it when they need it. */
@@ -287,9 +294,7 @@ export class Executor implements Detector {
   }
 
   unhealthy(): LatticeError | null {
-    if (this.#loads.length === 0) {
-      return new LatticeError('cluster_unavailable', `No worker. ${this.#options.whyNoWorker()}`);
-    }
+    if (this.#loads.length === 0) return this.#noWorker();
     const faults = this.#workers.map((worker) => worker.unhealthy());
     return faults.includes(null) ? null : (faults[0] ?? null);
   }

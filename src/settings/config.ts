@@ -25,7 +25,7 @@ export interface Config extends Omit<
 const CONFIG_FILE = 'LATTICE_CONFIG';
 /** Variables of clients, the edge node, the build and the tests. */
 const OTHER_PARTS =
-  /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
+  /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|NO_INSTALL|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
 
 const list = (text: string) => splitList(text, ',');
 

@@ -1,31 +1,21 @@
 /** The system's Chromium on the live page. Each page tells what it did against the policy, and what it threw. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { findBrowser, whyLeftOut } from '../../scripts/system-packages.mjs';
 import { FEW_THREADS } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
 
-const CANDIDATES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** A folder: the tests write the pictures of the documentation into it. */
 const SHOTS = process.env.UI_SCREENSHOTS ?? '';
 export const wantsScreenshots = SHOTS !== '';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export const browserPath = findBrowser();
-if (browserPath === null) {
-  console.warn(
-    `Left out: there is no Chromium (${CANDIDATES.join(', ')}) in PATH for the browser tests.`,
-  );
-}
-
-function findBrowser(): string | null {
-  const folders = (process.env.PATH ?? '').split(':');
-  const paths = folders.flatMap((folder) => CANDIDATES.map((name) => join(folder, name)));
-  return paths.find((path) => existsSync(path) && statSync(path).isFile()) ?? null;
-}
+if (browserPath === null) console.warn(whyLeftOut('chromium'));
 
 export function openBrowser(): Promise<Browser> {
   // The sandbox does not start for root.

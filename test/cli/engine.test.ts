@@ -33,7 +33,7 @@ describe('build', () => {
   test('needs a usable GPU and says what is missing', async () => {
     const { missing } = gpus();
     if (missing === null) {
-      console.log('left out: this machine has a GPU');
+      console.log('Left out: engines without a GPU: this machine has one.');
       return;
     }
     const { code, err } = await engine('build', 'tiny-v8');

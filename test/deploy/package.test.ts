@@ -15,7 +15,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packService } from '../../scripts/pack.mjs';
+import { pack, packService } from '../../scripts/pack.mjs';
 import { intersectionOverUnion } from '../../src/api/box-overlap.js';
 import type { Detection } from '../../src/api/image.js';
 import { packageManifest, packageVersion } from '../../src/base/package.js';
@@ -44,7 +44,8 @@ const unpackable = [
   [buildInfo().cuda, 'this addon is for GPUs, whose libraries no package brings'],
   [!existsSync(join(PROJECT_ROOT, '.deps/openvino/libs')), 'OpenVINO is that of the system'],
 ].find(([applies]) => applies)?.[1];
-if (unpackable !== undefined) console.warn(`No package is made here: ${String(unpackable)}.`);
+if (unpackable !== undefined)
+  console.warn(`Left out: the package of the service: ${String(unpackable)}.`);
 
 describe('names', () => {
   test('those of package.json are used wherever a package is named', () => {
@@ -57,6 +58,25 @@ describe('names', () => {
     expect(readProject('src/ui/detect/code-samples.ts')).toContain(`\nconst CLIENT = '${client}';`);
   });
 });
+
+test(
+  'a part replaces its own packages and leaves those of the others',
+  { timeout: 300_000 },
+  async () => {
+    const target = mkdtempSync(join(tmpdir(), 'lattice-packages-'));
+    const others = [
+      `${service}-0.0.9.tgz`,
+      `${client.replaceAll('-', '_')}-0.0.9-py3-none-any.whl`,
+    ];
+    for (const name of [...others, `${client}-0.0.9.tgz`]) writeFileSync(join(target, name), '');
+    await pack(['node'], target);
+    const { version } = readJson(join(PROJECT_ROOT, 'clients/node/package.json')) as {
+      version: string;
+    };
+    expect(readdirSync(target).sort()).toEqual([...others, `${client}-${version}.tgz`].sort());
+    rmSync(target, { recursive: true });
+  },
+);
 
 describe.skipIf(unpackable !== undefined)('the package of the service', () => {
   const home = mkdtempSync(join(tmpdir(), 'lattice-package-'));

@@ -266,7 +266,10 @@ describe('lattice-core.service', () => {
   test('systemd takes it', (context) => {
     const file = join(PROJECT_ROOT, 'deploy/lattice-core.service');
     const run = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
-    if (run.error !== undefined) context.skip('there is no systemd-analyze here');
+    if (run.error !== undefined) {
+      console.warn('Left out: the check of the systemd unit: there is no systemd-analyze here.');
+      context.skip();
+    }
     expect(run.stderr).not.toMatch(/lattice-core\.service:\d+/);
   });
 });

@@ -180,15 +180,16 @@ describe('lost workers', () => {
     ['async', 3],
     ['sync', 2],
   ] as const)('an %s image ends as worker_lost with the loss number %i', async (kind, losses) => {
-    const executor = open();
+    const first = worker('victim-1');
+    const executor = open([first]);
     const lost = executor.detect(request('poison', { kind }));
     const outcome = expect(lost).rejects.toMatchObject({
       code: 'worker_lost',
       message: expect.stringContaining(`${losses} workers`),
     });
     for (let number = 1; number <= losses; number += 1) {
-      const victim = worker(`victim-${number}`);
-      executor.join(victim);
+      const victim = number === 1 ? first : worker(`victim-${number}`);
+      if (victim !== first) executor.join(victim);
       expect(victim.inHand).toEqual(['poison']);
       await lose(executor, victim);
     }
@@ -221,14 +222,21 @@ describe('ends', () => {
     expect(one.seen).toEqual(['a']);
   });
 
-  it('a missed deadline is 500 without a worker, 504 in the queue or in a worker that hangs', async () => {
+  it('a synchronous image is refused at once while there is no worker, also after a loss', async () => {
+    const noWorker = { code: 'cluster_unavailable', message: 'No worker. No worker has joined.' };
     const empty = open();
-    await expect(
-      empty.detect(request('a', { kind: 'sync', deadlineMs: 20 })),
-    ).rejects.toMatchObject({
-      code: 'detection_failed',
-      message: 'No worker. No worker has joined.',
-    });
+    const sync = () => empty.detect(request('a', { kind: 'sync' }));
+    await expect(sync()).rejects.toMatchObject(noWorker);
+    const one = worker('one');
+    empty.join(one);
+    const inHand = empty.detect(request('b', { kind: 'sync', deadlineMs: 20 }));
+    await lose(empty, one);
+    await expect(sync()).rejects.toMatchObject(noWorker);
+    await expect(inHand).rejects.toMatchObject(noWorker); // it waited for another worker
+    expect(empty.stats()).toMatchObject({ queuedSync: 0, inFlight: 0 });
+  });
+
+  it('a missed deadline is 504 in the queue or in a worker that hangs', async () => {
     const hanging = worker('hanging', { slots: { sync: 1, async: 1 } });
     const executor = open([hanging]);
     const outcomes = ['a', 'b'].map((path) =>
@@ -450,11 +458,11 @@ it('property: answers every request once and never exceeds the slots of a worker
       }
       executor.join(last);
       const settled = await Promise.all(outcomes);
-      for (const outcome of settled) {
-        if (outcome instanceof Error) {
-          expect(['cancelled', 'worker_lost', 'volume_unavailable']).toContain(outcome.code);
-        }
-      }
+      const errors = settled.filter((outcome) => outcome instanceof LatticeError);
+      const known = ['cancelled', 'worker_lost', 'volume_unavailable', 'cluster_unavailable'];
+      for (const { code } of errors) expect(known).toContain(code);
+      // Those that came while there was no worker.
+      const refused = errors.filter(({ code }) => code === 'cluster_unavailable').length;
       for (const { mostInHand, slots } of all) {
         expect(mostInHand).toBeLessThanOrEqual(slots.sync + slots.async);
       }
@@ -464,7 +472,7 @@ it('property: answers every request once and never exceeds the slots of a worker
         queuedAsync: 0,
         queuedSync: 0,
       });
-      expect(completed + failed).toBe(outcomes.length);
+      expect(completed + failed).toBe(outcomes.length - refused);
     }),
     { numRuns: 150 },
   );

@@ -7,7 +7,6 @@ from lattice_ray.settings import (
     UsageError,
     child_environment,
     digest,
-    owner_refusal,
     places,
     plan,
 )
@@ -45,17 +44,6 @@ class Planning(unittest.TestCase):
             plan([host(8)], None, 1, None)
         with self.assertRaisesRegex(UsageError, "No node of the cluster has 16 CPU"):
             plan([host(8)], None, None, 16)
-
-
-class Ownership(unittest.TestCase):
-    def test_workers_of_another_service_are_left_alone(self) -> None:
-        views = [{"service": "ws://one:8000"}, {"service": None}, {}]
-        self.assertIsNone(owner_refusal(views, "ws://one:8000"))
-        self.assertIsNone(owner_refusal([], "ws://two:8000"))
-        self.assertRegex(
-            owner_refusal(views, "ws://two:8000") or "",
-            "^The workers of this namespace belong to the service at ws://one:8000: ",
-        )
 
 
 class Places(unittest.TestCase):

@@ -15,7 +15,7 @@ const SHARED = join(ROOT, '..', 'shared', 'testdata');
 /** Null, with the reason printed, where the shared test data is absent. */
 export function sharedData(): string | null {
   if (existsSync(SHARED)) return SHARED;
-  console.log('left out: real photos and models, because ../shared/testdata is absent');
+  console.log('Left out: tests on the photos and models of ../shared/testdata, which is absent.');
   return null;
 }
 

@@ -4,7 +4,7 @@ import { gpus } from '../../src/native/core.js';
 import { startService } from '../support/service-process.js';
 
 const { missing } = gpus();
-if (missing === null) console.log('left out: this machine has a GPU');
+if (missing === null) console.log('Left out: a service without a GPU: this machine has one.');
 
 test.skipIf(missing === null)('cuda is refused, with what is missing', async () => {
   await expect(startService({ env: { LATTICE_DEVICE: 'cuda' } })).rejects.toThrow(missing!);

@@ -22,6 +22,6 @@ export async function holdFolder(path: string): Promise<HeldFolder | null> {
   const answer = said.toString().trim();
   if (answer === 'held') return { release, [Symbol.asyncDispose]: release };
   await release();
-  console.warn(`Volumes that hang are left out: no folder can be held up here (${answer}).`);
+  console.warn(`Left out: volumes that hang: no folder can be held up here (${answer}).`);
   return null;
 }

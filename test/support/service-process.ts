@@ -11,7 +11,7 @@ export const TEST_MODELS = join(PROJECT_ROOT, 'test/support/models');
 export const SHARED_TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 export const hasTestdata = existsSync(SHARED_TESTDATA);
 if (!hasTestdata) {
-  console.warn('../shared/testdata is absent: tests on its photos and models are left out.');
+  console.warn('Left out: tests on the photos and models of ../shared/testdata, which is absent.');
 }
 
 export interface ServiceProcess {

@@ -1,5 +1,5 @@
 /** What is said of a receiver that gives no answer. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionFault } from '../../src/webhooks/connection-fault.js';
 import { createResolver, postWebhook } from '../../src/webhooks/post-webhook.js';
 import { createTargetPolicy } from '../../src/webhooks/target-policy.js';
+import { whyLeftOut } from '../../scripts/system-packages.mjs';
 import { answerWith, startReceiver } from './receiver.js';
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+const withoutOpenssl = whyLeftOut('openssl');
+if (withoutOpenssl !== null) console.warn(withoutOpenssl);
 
 let folder: string;
 beforeAll(() => {
@@ -35,7 +37,7 @@ async function post(url: string): Promise<string> {
   return outcome?.kind === 'unreachable' ? outcome.error : 'answered';
 }
 
-test.skipIf(!hasOpenssl)('a certificate that nobody signed', async () => {
+test.skipIf(withoutOpenssl !== null)('a certificate that nobody signed', async () => {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=127.0.0.1', '-days', '2', '-nodes'];
   const files = ['-newkey', 'rsa:2048', '-keyout', key, '-out', cert];

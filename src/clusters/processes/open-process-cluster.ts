@@ -62,10 +62,10 @@ export function openProcessCluster(
         processes.get(workerId)?.kill(reason);
       },
     },
-    whyNoWorker: () =>
+    whyNoWorker: (what) =>
       failed()
         .map(({ workerId, reason }) => `${workerId}: ${reason}`.replace(/\.?$/, '.'))
-        .join(' ') || 'The worker processes are starting.',
+        .join(' ') || `The worker processes are starting: ${what}.`,
     watch: (detector, jobs) =>
       new MachineStatus({ detector, jobs, version, threads: config.threads }),
     failed,

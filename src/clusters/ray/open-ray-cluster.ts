@@ -31,7 +31,7 @@ export async function openRayCluster(
   const workers = openWorkers(config, version, connected, logger);
   return openWorkerCluster(config, version, logger, {
     gate: { token },
-    whyNoWorker: () => whyNoWorker(config, status, workers),
+    whyNoWorker: (what) => whyNoWorker(what, config, status, workers),
     watch: (executor, jobs) => {
       const shared = new SharedNodes();
       status = new RayCluster({
@@ -113,15 +113,18 @@ function serviceUrl({ serviceUrl: given, host, port }: Config): string {
 }
 
 function whyNoWorker(
+  what: string,
   config: Config,
   status: RayCluster | null,
   workers: RayWorkers | null,
 ): string {
   if (status === null) return 'The service is starting.';
   const fault = status.fault();
-  if (fault !== null) return `${fault.message} So far no worker has joined.`;
+  if (fault !== null) return `${fault.message} ${what[0]?.toUpperCase() ?? ''}${what.slice(1)}.`;
   if (workers === null)
-    return 'The cluster is there, but no worker has joined: run python -m lattice_ray up on it.';
-  const nobody = `The cluster is there, but no worker has joined at ${serviceUrl(config)} yet.`;
-  return workers.failure ?? nobody;
+    return `The cluster is there, but ${what}: run python -m lattice_ray up on it.`;
+  return (
+    workers.failure ??
+    `The cluster is there, but ${what}. Workers connect to ${serviceUrl(config)}.`
+  );
 }

@@ -9,6 +9,8 @@ import { packWorkers } from './worker-package.js';
 
 const UP_DEADLINE_MS = 120_000;
 const LOGGED_LINES = 20;
+/** The sentence with which `up` leaves the workers to another service. */
+const OWNER = /belong to the service at (\S+): /;
 
 /** Milliseconds. */
 export interface RayWorkersTimes {
@@ -47,6 +49,8 @@ export class RayWorkers {
   readonly #times: RayWorkersTimes;
   readonly #stop = new AbortController();
   #failure: string | null = null;
+  /** The service to which `up` left the workers. A new head does not know it, so `up` has to be told. */
+  #owner: string | null = null;
   #wanted = false;
   #running: Promise<void> | null = null;
 
@@ -90,6 +94,7 @@ export class RayWorkers {
       try {
         await this.#start();
         this.#failure = null;
+        this.#owner = null;
         backOff.reset();
       } catch (error) {
         if (signal.aborted) break;
@@ -131,6 +136,7 @@ export class RayWorkers {
     const lines = await jobs.lastLines(submissionId, LOGGED_LINES).catch(() => '');
     logger.warn({ job: submissionId, lines, message: ended?.message }, 'starting workers failed');
     const how = ended === null ? 'has not ended in time' : `ended ${ended.status}`;
+    this.#owner = OWNER.exec(lines)?.[1] ?? this.#owner;
     const last = lines.trimEnd().split('\n').at(-1)?.trim().replace(/\.$/, '') ?? '';
     throw new Error(`the job ${submissionId} ${how}: ${last || 'it wrote nothing'}`);
   }
@@ -139,6 +145,7 @@ export class RayWorkers {
     const { namespace, workers, serviceUrl, command, env } = this.#options;
     const words = ['python', '-m', 'lattice_ray', 'up', '--namespace', namespace];
     words.push('--workers', workers, '--service', serviceUrl, '--command', command);
+    if (this.#owner !== null) words.push('--after', this.#owner);
     for (const [key, value] of Object.entries(env)) words.push('--env', `${key}=${value}`);
     return shellWords(words);
   }

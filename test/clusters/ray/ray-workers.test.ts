@@ -127,19 +127,25 @@ test('a job that fails is logged with its last lines and tried again', async () 
   );
 });
 
-test('why the last start failed is known until one succeeds', async () => {
-  dashboard.ends.push('FAILED');
-  dashboard.logs = 'The workers of this namespace belong to the service at ws://other:8000.\n';
+test('why the last start failed is known until one succeeds, and its owner is named to the next', async () => {
+  dashboard.ends.push('FAILED', 'FAILED');
+  dashboard.logs =
+    'The workers of this namespace belong to the service at ws://other:8000: set LATTICE_RAY_NAMESPACE.\n';
   let connected = false;
   const ray = workers({ connected: () => connected });
   expect(ray.failure).toBeNull();
   ray.startWorkers();
   await until(() => ray.failure !== null);
-  expect(ray.failure).toContain('belong to the service at ws://other:8000.');
+  expect(ray.failure).toContain('belong to the service at ws://other:8000: set');
   connected = true;
+  dashboard.logs = 'something else\n';
   ray.startWorkers();
   await until(() => ups() === 1);
   expect(ray.failure).toBeNull();
+  ray.startWorkers();
+  await until(() => ups() === 2);
+  const told = dashboard.jobs.map(({ entrypoint }) => / --after (\S+)/.exec(entrypoint)?.[1]);
+  expect(told).toEqual([undefined, 'ws://other:8000', 'ws://other:8000', undefined]);
 });
 
 test('a job that does not end is stopped before the next', async () => {

@@ -24,7 +24,9 @@ function mountSmallDisk(): (TemporaryFolder & Disposable) | null {
     return folder;
   }
   folder[Symbol.dispose]();
-  console.warn(`A start on a full disk is left out: no disk can be mounted (${mounted.stderr}).`);
+  console.warn(
+    `Left out: a start on a full disk: no disk can be mounted (${mounted.stderr.trim()}).`,
+  );
   return null;
 }
 
