@@ -120,11 +120,12 @@ export class WorkerConnection {
   beat(): void {
     const { silenceMs = SILENCE_MS } = this.#parts;
     const silentMs = performance.now() - this.#heardAt;
-    if (silentMs > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
+    // Pings are counted: a service that was late itself hears of the worker before its next one.
+    const isQuiet = this.#unheard >= QUIET_PINGS;
+    if (silentMs > silenceMs && isQuiet) this.end(CLOSE.silent, 'Silent too long.');
     else if (this.worker?.isOverdue === true) this.end(CLOSE.silent, 'An image took too long.');
     else {
       this.#socket.ping();
-      // Pings are counted: a service that was late itself hears of the worker before its next one.
       this.#unheard += 1;
       if (this.#unheard >= QUIET_PINGS) this.worker?.quiet(silentMs);
       const ill = this.worker?.unhealthy();

@@ -425,6 +425,21 @@ describe('workers that leave', () => {
     await answer;
   });
 
+  it('a service that was late itself gives no worker up', async () => {
+    await open({ silenceMs: 150, beatMs: 20 });
+    const worker = await HandWorker.join({ instance: 'a' });
+    const answer = rig.detector.detect(image('a.jpg'));
+    const lease = await worker.lease();
+    let pings = 0;
+    worker.socket.on('ping', () => (pings += 1));
+    // Its event loop stands still; its timers are due before what the worker has sent meanwhile is read.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    await until(() => pings > 3, 'pings after it');
+    worker.send(resultFrame(lease, 5));
+    expect((await answer).image.width).toBe(5);
+    expect(rig.detector.events.requeued).toBe(0);
+  });
+
   it('the synchronous image of a worker that is not heard runs on another before it is given up', async () => {
     await open({ beatMs: 20 });
     const silent = await HandWorker.join({ instance: 'a' }, { autoPong: false });
