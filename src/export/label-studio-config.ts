@@ -33,7 +33,7 @@ export function readLabelStudioConfig(xml: string): LabelStudioConfig[] {
   for (const { attributes, labels } of controls) {
     const { name: from, toName: to } = attributes;
     if (from === undefined || to === undefined || fieldOf(to) === undefined) continue;
-    const places: Places = byPicture.get(to) ?? new Map();
+    const places = byPicture.get(to) ?? (new Map() as Places);
     byPicture.set(to, places);
     addPlaces(places, from, labels);
   }

@@ -68,6 +68,8 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
       pending_jobs: 0,
       running_jobs: 0,
       unanswered: [],
+      images: { waiting: number, in_hand: number, done: number },
+      service: { state: text, reasons: expect.any(Array) as unknown[], cpu_wait_ratio: number },
       engine: {
         device: text,
         precision: text,
