@@ -10,6 +10,9 @@ import { startService, type ServiceProcess } from '../support/service-process.js
 import { browserPath, openBrowser, openPage, type WatchedPage } from './browser.js';
 import { checkLooks } from './looks.js';
 
+/** Beside other tests the machine may be overloaded, which is said in place of it. */
+const WELL = /^(?:All is well|The machine is overloaded)/;
+
 describe.skipIf(browserPath === null)('the page without its service', () => {
   let folder: string;
   let service: ServiceProcess;
@@ -62,13 +65,13 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
 
   test('the service view calls nothing well of a service that is away', async () => {
     await page.goto(`${service.url}/ui#/service`);
-    await page.getByText(/^All is well/).waitFor();
+    await page.getByText(WELL).waitFor();
     await service.kill('SIGKILL');
     await page.getByText(/^The service has not answered for .+: this page shows/).waitFor();
     await eventual(connection).toMatch(/^The service is away, last news /);
-    expect(await page.getByText('All is well').count()).toBe(0);
+    expect(await page.locator('.findings').textContent()).not.toContain('All is well');
     await comeBack();
-    await page.getByText(/^All is well/).waitFor();
+    await page.getByText(WELL).waitFor();
     await eventual(connection).toBe('Live');
   }, 90_000);
 

@@ -30,8 +30,9 @@ describe.skipIf(browserPath === null)('the page', () => {
 
   test('the service view shows what is there and what goes wrong', async () => {
     await page.goto(`${service.url}/ui#/service`);
-    const finding = page.locator('.finding');
-    await eventual(() => finding.textContent()).toContain('All is well: 1 worker ready');
+    // Beside other tests the machine may be overloaded, which is said too.
+    const findings = () => page.locator('.findings').textContent();
+    await eventual(findings).toMatch(/All is well: 1 worker ready|^The machine is overloaded/);
     expect(await page.locator('.stat canvas').count()).toBe(5);
     const model = page.locator('.model').first();
     expect(await model.textContent()).toMatch(
@@ -43,9 +44,7 @@ describe.skipIf(browserPath === null)('the page', () => {
       detect(service.url, { image_path: 'street.jpg' }),
       detect(service.url, { image_path: 'nowhere.jpg' }),
     ]);
-    await eventual(() => finding.textContent()).toBe(
-      '1 image failed in the last minute: image_not_found.',
-    );
+    await eventual(findings).toContain('1 image failed in the last minute: image_not_found.');
     expect(await page.locator('.stat').nth(1).textContent()).toMatch(/\d+.ms.*p95/);
     await model.getByRole('link', { name: 'Try it' }).click();
     await eventual(() => page.evaluate(() => location.hash)).toBe('#/detect?model=yolov8n.pt');
