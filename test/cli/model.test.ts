@@ -99,16 +99,17 @@ test('an export without metadata takes its class names and input size from the o
 });
 
 test.each([
-  [['--names', 'a,,b'], /name 2 of a,,b is empty/],
-  [['--names', 'none.txt'], /none\.txt/],
-  [['--names', 'a,b'], /outputs are .*4 \+ 2 classes/],
-  [['--names', 'a,b,c,d', '--input', '33'], /bare\.onnx are fixed at 640 x 640/],
-  [['--input', 'wide'], /like 640 or 640x384/],
-])('the options %j are refused with the reason', async (options, message) => {
+  [['--names', 'a,,b'], 2, /name 2 of a,,b is empty/],
+  [['--names', 'none.txt'], 2, /none\.txt/],
+  // The model is refused.
+  [['--names', 'a,b'], 1, /outputs are .*4 \+ 2 classes/],
+  [['--names', 'a,b,c,d', '--input', '33'], 2, /bare\.onnx are fixed at 640 x 640/],
+  [['--input', 'wide'], 2, /like 640 or 640x384/],
+])('the options %j are refused with %i and the reason', async (options, code, message) => {
   const file = join(folder, 'bare.onnx');
   writeBareModel(TINY, file);
   const refused = await run('model', 'add', file, ...options, ...where);
-  expect(refused.code).toBe(2);
+  expect(refused.code).toBe(code);
   expect(refused.err).toMatch(message);
   expect(existsSync(join(models, 'bare.onnx'))).toBe(false);
 });
@@ -180,18 +181,19 @@ test('what the service could not run is not installed', async () => {
   writeFileSync(damaged, 'no network');
   const checkpoint = join(folder, 'best.pt');
   writeFileSync(checkpoint, 'weights');
-  for (const [args, reason] of [
-    [[damaged], /damaged\.onnx cannot be used: .*ONNX/],
-    [[join(folder, 'none.onnx')], /There is no file/],
-    [[TINY, '--name', '../up'], /'\.\.\/up' is no model name/],
-    [[join(PACKAGE_ROOT, 'package.json')], /must end in \.onnx/],
+  for (const [args, code, reason] of [
+    [[damaged], 1, /damaged\.onnx cannot be used: .*ONNX/],
+    [[join(folder, 'none.onnx')], 2, /There is no file/],
+    [[TINY, '--name', '../up'], 2, /'\.\.\/up' is no model name/],
+    [[join(PACKAGE_ROOT, 'package.json')], 2, /must end in \.onnx/],
     [
       [checkpoint],
+      2,
       /yolo export model=.*best\.pt format=onnx dynamic=True[^]*lattice model add .*best\.onnx/,
     ],
   ] as const) {
-    const { code, err } = await run('model', 'add', ...args, ...where);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(reason) });
+    const added = await run('model', 'add', ...args, ...where);
+    expect(added).toMatchObject({ code, err: expect.stringMatching(reason) });
   }
   expect(existsSync(models)).toBe(false);
 });

@@ -104,7 +104,7 @@ describe('listen', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     expect(await run('webhook', 'listen', '--port', String(port))).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringMatching(`Port ${port} of 127.0.0.1 is in use: --port takes another one.`),
     });
     taken.close();

@@ -20,7 +20,7 @@ namespace {
 TEST(ThreadedBlock, DetectionsAreTheCpus) {
   std::mt19937 random(1);
   for (const auto& [anchors, one_to_one] :
-       std::vector<std::pair<int, bool>>{{40, false}, {200, false}, {100, true}}) {
+       std::vector<std::pair<int, bool>>{{80, false}, {400, false}, {250, true}}) {
     // More pairs than the page has space for.
     const int classes = one_to_one ? 30 : 3;
     const RandomHead random_head =
@@ -40,7 +40,8 @@ TEST(ThreadedBlock, DetectionsAreTheCpus) {
         FilterCandidates(block, head, request, first, &shared, keys.data(), &count);
       });
     }
-    EXPECT_GT(count, anchors / 2);
+    // The boxes of the others lie outside the picture.
+    EXPECT_GT(count, anchors / 8);
     auto shared = std::make_unique<SuppressShared>();
     FillWithRubbish(shared.get());
     DeviceDetections result;
