@@ -107,8 +107,8 @@ export class Uploads {
         errors: [{ detail, pointer: '#/files' }],
       });
     }
-    this.#refuseBeyond(keyId, bytes);
     await files.refuseWithoutRoom(bytes);
+    this.#refuseBeyond(keyId, bytes);
     const idle = (await store.idleUploads()).filter(({ owner }) => owner === keyId);
     if (idle.length >= MOST_IDLE) {
       const detail = `${MOST_IDLE} uploads wait for a job already. Submit or delete one.`;

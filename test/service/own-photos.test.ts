@@ -249,11 +249,9 @@ describe('one photo over HTTP', () => {
     const tooMuch = { files: [0, 1, 2].map((n) => ({ name: `${n}.jpg`, bytes: 60 * MEBIBYTE })) };
     const full = { code: 'uploads_full', status: 507 };
     await expect(north().uploads.create(tooMuch)).rejects.toMatchObject(full);
-    const left = Math.floor((await north().uploads.get(id)).free_bytes / (64 * MEBIBYTE));
-    for (let n = 0; n <= left; n += 1) {
-      const url = `${service.url}/v1/uploads/${id}/more-${n}.jpg`;
-      expect(await sendLargest(url, bearer)).toBe(n < left ? 201 : 507);
-    }
+    // There is room for one more, which a key that is beyond its fair share leaves to the others.
+    expect((await north().uploads.get(id)).free_bytes).toBeGreaterThan(64 * MEBIBYTE);
+    expect(await sendLargest(`${service.url}/v1/uploads/${id}/more.jpg`, bearer)).toBe(429);
     await north().uploads.remove(id);
     expect((await north().uploads.create(tooMuch)).free_bytes).toBeGreaterThan(250 * MEBIBYTE);
   }, 120_000);
