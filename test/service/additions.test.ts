@@ -153,7 +153,7 @@ test('the models are listed with the default one ready', async () => {
     licence: 'Apache-2.0',
     bundled: false,
     alias_of: null,
-    release: '1.0.0',
+    release: null,
     quantized_from: null,
     confidence_threshold: 0.5,
     is_default: true,
