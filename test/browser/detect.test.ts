@@ -183,6 +183,7 @@ describe.skipIf(browserPath === null)('detect', () => {
         // prettier-ignore
         await page.setViewportSize({ width, height });
         await open(`?path=${encodeURIComponent(path)}`);
+        await found().waitFor();
         await page.locator('.stage img').waitFor();
         const stage = (await page.locator('.stage').boundingBox())!;
         expect(stage.y + stage.height, `${width}x${height}`).toBeLessThanOrEqual(height);
@@ -220,6 +221,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     }
     await page.getByLabel('Pictures of this machine').setInputFiles(join(DEMO, 'crossing.jpg'));
     await eventual(() => heading.textContent()).toBe('crossing.jpg');
+    await found().waitFor();
     expect(await page.evaluate(() => document.querySelector<HTMLImageElement>('.stage img')?.src)).toMatch(/^blob:/); // prettier-ignore
     expect((await figures())[0]).toBeGreaterThan(0);
   });

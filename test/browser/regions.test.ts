@@ -20,6 +20,7 @@ describe.skipIf(browserPath === null)('regions', () => {
   const open = async (hash: string) => {
     await page.goto('about:blank');
     await page.goto(`${service.url}/ui#/detect${hash}`);
+    await page.locator('.found').waitFor();
     await page.locator('.stage img').waitFor();
   };
   const edit = () =>

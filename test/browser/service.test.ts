@@ -95,7 +95,7 @@ describe.skipIf(browserPath === null)('the page', () => {
   const VIEWS: [name: string, hash: string, ready: string][] = [
     ['jobs-empty', '#/jobs', '.empty'],
     ['detect-empty', '#/detect', '.samples .thumbnail img'],
-    ['detect', '#/detect?path=street.jpg', '.stage img'],
+    ['detect', '#/detect?path=street.jpg', '.found'],
     ['service', '#/service', '.model'],
   ];
   test.each(VIEWS)(
