@@ -20,7 +20,7 @@ interface Holder {
   onEnd(reason: Error): void;
 }
 
-/** One process, in the hands of whoever took it until `give` or `end`. */
+/** One process. Who took it uses it alone until `give` or `end`. */
 export interface ListingProcess {
   readonly pid: number;
   /** `holder` hears of it from now on. */
