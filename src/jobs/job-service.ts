@@ -7,6 +7,7 @@ import type { JobLabels } from '../api/job-labels.js';
 import type { Allowances } from '../api/quotas.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
+import { pageOf, readCursor, writeCursor } from './list-page.js';
 import {
   type ClassCounts,
   type Idempotency,
@@ -297,15 +298,15 @@ export class JobService {
     filter: JobFilter,
     { limit, cursor, sort = 'submitted' }: { limit: number; cursor: string | null; sort?: JobSort },
   ): Promise<{ jobs: Job[]; nextCursor: string | null }> {
-    const after = cursor === null ? null : decodeCursor(cursor, sort);
+    const after =
+      cursor === null
+        ? null
+        : readCursor(cursor, `a list sorted by ${sort}`, (parts) => placeOf(parts, sort));
     const found = await this.#parts.store.list(filter, limit + 1, after, sort);
-    const shown = found.slice(0, limit);
-    const last = shown.at(-1);
-    const more = found.length > limit && last !== undefined;
-    return {
-      jobs: shown.map(({ job }) => job),
-      nextCursor: more ? encodeCursor(last.place, sort) : null,
-    };
+    const { shown, nextCursor } = pageOf(found, limit, ({ place }) =>
+      writeCursor([sort, place.number, place.key]),
+    );
+    return { jobs: shown.map(({ job }) => job), nextCursor };
   }
 
   /** Boxes of each of these jobs by class so far, most first. */
@@ -441,27 +442,9 @@ function newJobId(): string {
 }
 
 /** Where a list of jobs continues: opaque to callers, the place of the last job inside. */
-function encodeCursor({ key, number }: ListPlace, sort: JobSort): string {
-  return Buffer.from(JSON.stringify([sort, number, key])).toString('base64url');
-}
-
-/** Throws `validation_failed` on text that `encodeCursor` did not make for this order. */
-function decodeCursor(cursor: string, sort: JobSort): ListPlace {
-  const place = placeOf(Buffer.from(cursor, 'base64url').toString('utf8'), sort);
-  if (place !== null && encodeCursor(place, sort) === cursor) return place;
-  const detail = `The cursor is not one that a list sorted by ${sort} answered.`;
-  throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
-}
-
-function placeOf(text: string, sort: JobSort): ListPlace | null {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (!Array.isArray(parts) || parts.length !== 3 || parts[0] !== sort) return null;
-  const [, number, key] = parts as [unknown, unknown, unknown];
+function placeOf(parts: readonly unknown[], sort: JobSort): ListPlace | null {
+  const [of, number, key] = parts;
+  if (parts.length !== 3 || of !== sort) return null;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) return null;
   if (key !== null && typeof key !== 'string' && typeof key !== 'number') return null;
   return { key, number };

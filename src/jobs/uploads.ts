@@ -16,6 +16,7 @@ import {
   type UploadSize,
 } from '../files/uploads/uploaded-files.js';
 import { notRead, refusedName } from '../files/uploads/upload-name.js';
+import { pageOf, readCursor, writeCursor } from './list-page.js';
 import type { JobStore } from './store/job-store.js';
 import { uploadNotFound, type StoredUpload, type UploadPlace } from './store/upload-rows.js';
 
@@ -134,15 +135,12 @@ export class Uploads {
     keyId: string | null,
     { limit, cursor }: { limit: number; cursor: string | null },
   ): Promise<{ uploads: Upload[]; nextCursor: string | null }> {
-    const after = cursor === null ? null : decodeCursor(cursor);
+    const after = cursor === null ? null : readCursor(cursor, 'a list', placeOf);
     const found = await this.#parts.store.uploads(keyId, limit + 1, after);
-    const shown = found.slice(0, limit);
-    const last = shown.at(-1);
-    const more = found.length > limit && last !== undefined;
-    return {
-      uploads: shown.map((upload) => this.#view(upload)),
-      nextCursor: more ? encodeCursor(last) : null,
-    };
+    const { shown, nextCursor } = pageOf(found, limit, ({ createdAt, uploadId }) =>
+      writeCursor([createdAt ?? 0, uploadId]),
+    );
+    return { uploads: shown.map((upload) => this.#view(upload)), nextCursor };
   }
 
   /** Rejects as `UploadedFiles.write`, with `quota_exceeded`; also with `upload_in_use`. */
@@ -335,18 +333,11 @@ function countKinds(kinds: Record<string, string>, images: ReadonlySet<string>):
 }
 
 /** Where a list continues: opaque to callers. */
-function encodeCursor({ createdAt, uploadId }: Pick<StoredUpload, keyof UploadPlace>): string {
-  return Buffer.from(JSON.stringify([createdAt ?? 0, uploadId])).toString('base64url');
-}
-
-/** Throws `validation_failed` on text that `encodeCursor` did not make. */
-function decodeCursor(cursor: string): UploadPlace {
-  const [, time, uploadId] =
-    /^\[(\d+(?:\.\d+)?),"([\w-]+)"\]$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ??
-    [];
-  if (time !== undefined && uploadId !== undefined) return { createdAt: Number(time), uploadId };
-  const detail = 'The cursor is not one that a list answered.';
-  throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
+function placeOf(parts: readonly unknown[]): UploadPlace | null {
+  const [createdAt, uploadId] = parts;
+  if (parts.length !== 2 || typeof createdAt !== 'number' || createdAt < 0) return null;
+  if (typeof uploadId !== 'string' || !/^[\w-]+$/.test(uploadId)) return null;
+  return { createdAt, uploadId };
 }
 
 function inUse(): LatticeError {
