@@ -16,7 +16,7 @@ import type { Metrics } from './metrics.js';
 export interface MetricFeeds {
   cluster: Cluster;
   jobs: Jobs;
-  watches: Pick<Watches, 'sights'>;
+  watches: Pick<Watches, 'progress'>;
   shadows: Pick<ShadowRuns, 'shares'>;
   /** Of all keys; none without authentication. */
   keyUse: () => Promise<readonly KeyUse[]>;
@@ -55,13 +55,13 @@ export function feedMetrics(
     keptJobs: () => jobs.service.keptJobs(),
     removedJobs: () => ({ ...jobs.storeFigures().removed }),
     watchesWaiting: () =>
-      watches.sights().map(({ name, sight }) => ({
+      watches.progress().map(({ name, progress }) => ({
         labels: { watch: name },
-        value: waitingFiles(sight),
+        value: waitingFiles(progress),
       })),
     watchesSkipped: () =>
-      watches.sights().flatMap(({ name, sight }) =>
-        Object.entries(sight.report?.skipped ?? {}).map(([reason, value]) => ({
+      watches.progress().flatMap(({ name, progress }) =>
+        Object.entries(progress.report?.skipped ?? {}).map(([reason, value]) => ({
           labels: { watch: name, reason },
           value,
         })),

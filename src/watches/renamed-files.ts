@@ -1,5 +1,5 @@
 /** Files whose content is known by other names: which of them have a new name, and which are one more copy. */
-import type { SeenFile, Standing } from '../files/listing/folder-scan.js';
+import type { SeenFile, Standing } from '../files/listing/seen-files.js';
 import type { FileMove } from '../jobs/watched.js';
 
 export interface NamedFile extends SeenFile {

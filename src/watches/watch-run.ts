@@ -1,32 +1,25 @@
-/**
- * The work of one watch: scans its folders, asks the ledger about files at rest, and submits those that are new. The
- * ledger alone decides; what is in memory here and in the scanning process may be lost at any time.
- */
+/** Scans the folders of one watch in its times, and tells its submitter when there are files to submit. */
 import { toLatticeError } from '../api/errors.js';
 import { isEnd } from '../api/events.js';
 import { inTime } from '../base/in-time.js';
 import type { Logger } from '../base/logger-port.js';
 import { placesOfForms } from '../files/image-paths.js';
 import type { FolderScanner, OpenFolders } from '../files/folder-scanner.js';
-import type {
-  FreshFile,
-  ScanCounts,
-  ScanReport,
-  SeenFile,
-  Standing,
-} from '../files/listing/folder-scan.js';
+import type { ScanReport } from '../files/listing/folder-scan.js';
+import type { FileCounts } from '../files/listing/seen-files.js';
 import type { JobEvent } from '../jobs/job.js';
 import type { JobService } from '../jobs/job-service.js';
-import { taskId } from '../jobs/job-records.js';
 import type { WatchLedger } from '../jobs/watch-ledger.js';
-import type { FileDone, StoredWatch, Verdict } from '../jobs/watched.js';
-import { Lags } from './lags.js';
-import { pathsToLookAt, renamedFiles, type RenamedFiles } from './renamed-files.js';
+import type { FileDone, StoredWatch } from '../jobs/watched.js';
 import { isScheduled } from './schedule.js';
+import { FILES_PER_CALL, WatchSubmitter } from './watch-submitter.js';
 
 /**
  * `listing`: files that were there at the beginning are still being told from new ones. `scheduled`: it waits for its
- * times. `away`: none of its paths is there.
+ * times. `away`: none of its paths is there. The first that applies is the state:
+ *
+ *   paused ── set ──▶ paused      listing ── a whole scan, all in the ledger ──▶ active | scheduled, by its times
+ *   any    ── a scan finds no path, or its volume does not answer ──▶ away ── a scan finds one ──▶ as before
  */
 export const WATCH_STATES = ['active', 'listing', 'paused', 'scheduled', 'away'] as const;
 export type WatchState = (typeof WATCH_STATES)[number];
@@ -44,19 +37,16 @@ export interface WatchRunParts {
 }
 
 /** What the watch sees at the moment. */
-export interface WatchSight {
+export interface WatchProgress {
   state: WatchState;
   reason: string | null;
-  counts: ScanCounts | null;
+  counts: FileCounts | null;
   report: ScanReport | null;
   /** Unix seconds. */
   scannedAt: number | null;
   lag: { p50: number; p99: number } | null;
 }
 
-/** More would wait in the queue in place of the folder. */
-const MOST_OPEN_JOBS = 4;
-const FILES_PER_CALL = 1_000;
 /** Between two scans, at least. */
 const REST_MS = 200;
 /** The schedule is looked at so often. */
@@ -67,28 +57,17 @@ const MISSING_MS = 3_600_000;
 export class WatchRun {
   readonly #parts: WatchRunParts;
   readonly #over = new AbortController();
-  readonly #lags = new Lags();
-  /** When files whose images have no outcome yet arrived, by task, of a clock that nobody sets. */
-  readonly #arrivals = new Map<number, number>();
-  readonly #openJobs = new Set<string>();
-  /** Of an earlier process. */
-  #oldOpenJobs = 0;
+  readonly #submitter: WatchSubmitter;
   #watch: StoredWatch;
   #folders: OpenFolders | null = null;
   #report: ScanReport | null = null;
   #scannedAt: number | null = null;
-  #counts: ScanCounts | null = null;
   #fault: string | null = null;
-  #refusal: string | null = null;
   #isAway = false;
   #scanEnd = -Infinity;
   #missingAt = -Infinity;
-  #hasOutcomes = false;
-  #pumping: Promise<void> | null = null;
-  #again = false;
-  #hurry: () => void = () => undefined;
+  #endPause: () => void = () => undefined;
   #soon: NodeJS.Timeout | undefined;
-  #batch: NodeJS.Timeout | undefined;
   /** Resolves when it has scanned once and files that lay there are in the ledger. */
   #ready: Promise<void>;
   #isReady: () => void = () => undefined;
@@ -97,6 +76,16 @@ export class WatchRun {
   constructor(watch: StoredWatch, parts: WatchRunParts) {
     this.#watch = watch;
     this.#parts = parts;
+    this.#submitter = new WatchSubmitter({
+      ...parts,
+      watch: () => this.#watch,
+      folders: () => this.#folders,
+      maySubmit: () => this.#state === 'active' && !this.#over.signal.aborted,
+      isOver: () => this.#over.signal.aborted,
+      onFailure: (folders, thrown) => {
+        this.#lose(folders, thrown);
+      },
+    });
     this.#ready = new Promise((resolve) => (this.#isReady = resolve));
     this.#working = this.#work();
   }
@@ -105,14 +94,14 @@ export class WatchRun {
     return this.#watch;
   }
 
-  get sight(): WatchSight {
+  get progress(): WatchProgress {
     return {
       state: this.#state,
-      reason: this.#fault ?? this.#refusal,
-      counts: this.#counts,
+      reason: this.#fault ?? this.#submitter.refusal,
+      counts: this.#submitter.counts,
       report: this.#report,
       scannedAt: this.#scannedAt,
-      lag: this.#lags.percentiles,
+      lag: this.#submitter.lag,
     };
   }
 
@@ -126,35 +115,26 @@ export class WatchRun {
     this.#watch = watch;
     this.#ready = new Promise((resolve) => (this.#isReady = resolve));
     this.#closeFolders();
-    this.#hurry();
+    this.#endPause();
   }
 
   onEvent({ event, jobId, watch, keyId }: JobEvent): void {
     if (!isEnd(event)) return;
     if (watch !== this.#watch.name || (keyId ?? '') !== this.#watch.owner) return;
-    if (!this.#openJobs.delete(jobId)) this.#oldOpenJobs = Math.max(0, this.#oldOpenJobs - 1);
-    this.#pump();
+    this.#submitter.onJobEnd(jobId);
   }
 
-  onFileDone({ task, outcome }: FileDone): void {
-    const arrived = this.#arrivals.get(task);
-    this.#arrivals.delete(task);
-    this.#hasOutcomes = true;
-    if (arrived !== undefined && outcome !== 'none') {
-      const seconds = (performance.now() - arrived) / 1_000;
-      this.#lags.add(seconds);
-      this.#parts.onLag(this.#watch.name, seconds);
-    }
-    this.#pump();
+  onFileDone(file: FileDone): void {
+    this.#submitter.onFileDone(file);
   }
 
   /** Resolves when it writes nothing any more. */
   async stop(): Promise<void> {
     this.#over.abort();
     this.#closeFolders();
-    this.#hurry();
+    this.#endPause();
     // A volume that hangs is not waited for.
-    await inTime(Promise.all([this.#working, this.#pumping]), STOP_MS, []);
+    await inTime(Promise.all([this.#working, this.#submitter.idle]), STOP_MS, []);
   }
 
   get #state(): WatchState {
@@ -174,16 +154,8 @@ export class WatchRun {
     return paths.filter((path) => !listed.includes(path));
   }
 
-  get #maySubmit(): boolean {
-    return this.#state === 'active' && !this.#over.signal.aborted;
-  }
-
   async #work(): Promise<void> {
-    const { ledger } = this.#parts;
-    await ledger.watchCounts(this.#watch.number).then(
-      ({ openJobs }) => (this.#oldOpenJobs = openJobs),
-      () => undefined,
-    );
+    await this.#submitter.start();
     while (!this.#over.signal.aborted) {
       const start = performance.now();
       const { paused, schedule, intervalMs } = this.#watch;
@@ -202,7 +174,7 @@ export class WatchRun {
     if (this.#over.signal.aborted) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.#hurry = () => {
+      this.#endPause = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -217,14 +189,13 @@ export class WatchRun {
       const report = await folders.call('scan');
       if (folders !== this.#folders) return;
       this.#report = report;
-      this.#counts = report.counts;
+      this.#submitter.onScan(report.counts);
       this.#scannedAt = Date.now() / 1_000;
       const { faults, remarks } = report;
       this.#say(report.isAway, faultText([...faults, ...remarks]));
       if (this.#isListing) await this.#list(folders, report);
       this.#isReady();
-      this.#hasOutcomes = true;
-      this.#pump();
+      this.#submitter.askAgain();
       await this.#findMissing(folders, report);
     } catch (thrown) {
       this.#lose(folders, thrown);
@@ -256,7 +227,7 @@ export class WatchRun {
       notices,
     };
     return (this.#folders = scanner.open(spec, (what) => {
-      if (what === 'due') this.#pump();
+      if (what === 'due') this.#submitter.submitSoon();
       else this.#scanSoon();
     }));
   }
@@ -264,8 +235,7 @@ export class WatchRun {
   #closeFolders(): void {
     this.#folders?.close();
     this.#folders = null;
-    this.#counts = null;
-    clearTimeout(this.#batch);
+    this.#submitter.onClosed();
   }
 
   /** The process may have ended, or the store take no writes: what the scan knows is found again. */
@@ -288,7 +258,7 @@ export class WatchRun {
     const rest = Math.max(REST_MS, 2 * (this.#report?.tookMs ?? 0));
     const wait = Math.max(0, this.#scanEnd + rest - performance.now());
     this.#soon ??= setTimeout(() => {
-      this.#hurry();
+      this.#endPause();
     }, wait);
   }
 
@@ -323,131 +293,6 @@ export class WatchRun {
       more = paths.length === FILES_PER_CALL;
     }
   }
-
-  /** One at a time; a call meanwhile makes it go round once more. */
-  #pump(): void {
-    this.#again = true;
-    this.#pumping ??= this.#pumpAll().finally(() => {
-      this.#pumping = null;
-      if (this.#again && this.#folders !== null) this.#pump();
-    });
-  }
-
-  async #pumpAll(): Promise<void> {
-    while (this.#again && this.#folders !== null) {
-      this.#again = false;
-      const folders = this.#folders;
-      try {
-        if (this.#hasOutcomes) {
-          this.#hasOutcomes = false;
-          this.#counts = await folders.call('askAgain');
-        }
-        await this.#judgeAll(folders);
-        await this.#submitAll(folders);
-      } catch (thrown) {
-        this.#lose(folders, thrown);
-      }
-    }
-  }
-
-  async #judgeAll(folders: OpenFolders): Promise<void> {
-    const { ledger } = this.#parts;
-    const { number } = this.#watch;
-    while (!this.#over.signal.aborted) {
-      const files = await folders.call('take', FILES_PER_CALL);
-      if (files.length === 0) return;
-      const verdicts = await ledger.fileVerdicts(number, files);
-      const renamed = await this.#renamed(folders, files, verdicts);
-      const back = files.filter((_, at) => verdicts[at] === 'back');
-      const now = Date.now() / 1_000;
-      if (back.length > 0) await ledger.filesBack(number, back, now);
-      const { moves } = renamed;
-      if (moves.length > 0) await ledger.moveFiles(number, moves, now);
-      const judged = files.map((file, at) => {
-        const verdict = verdicts[at] ?? 'pending';
-        return {
-          ...file,
-          standing: standingOf(verdict) ?? renamed.standings.get(file.path) ?? 'pending',
-        };
-      });
-      this.#counts = await folders.call('judge', judged);
-    }
-  }
-
-  async #renamed(
-    folders: OpenFolders,
-    files: readonly SeenFile[],
-    verdicts: readonly Verdict[],
-  ): Promise<RenamedFiles> {
-    const named = files.flatMap((file, at) => {
-      const verdict = verdicts[at];
-      return typeof verdict === 'object' ? [{ ...file, names: verdict }] : [];
-    });
-    if (named.length === 0) return { moves: [], standings: new Map() };
-    const paths = pathsToLookAt(named);
-    const found = await folders.call('current', paths);
-    return renamedFiles(named, new Map(paths.map((path, at) => [path, found[at]])));
-  }
-
-  async #submitAll(folders: OpenFolders): Promise<void> {
-    clearTimeout(this.#batch);
-    while (this.#maySubmit) {
-      const { maxImages, maxWaitS } = this.#watch.batch;
-      const { fresh, oldestFreshMs } = (this.#counts ??= await folders.call('counts'));
-      if (fresh === 0 || this.#openJobs.size + this.#oldOpenJobs >= MOST_OPEN_JOBS) return;
-      const wait = 1_000 * maxWaitS - oldestFreshMs;
-      if (fresh < maxImages && wait > 0) {
-        this.#batch = setTimeout(() => {
-          this.#counts = null;
-          this.#pump();
-        }, wait).unref();
-        return;
-      }
-      const files = await folders.call('takeFresh', maxImages);
-      const isSubmitted = files.length === 0 || (await this.#submit(folders, files));
-      if (!isSubmitted) return;
-      this.#counts = await folders.call('counts');
-    }
-  }
-
-  async #submit(folders: OpenFolders, files: readonly FreshFile[]): Promise<boolean> {
-    const now = performance.now();
-    const judge = async (standingOfFile: (file: FreshFile) => Standing) => {
-      const judged = files.map((file) => ({ ...file, standing: standingOfFile(file) }));
-      this.#counts = await folders.call('judge', judged);
-    };
-    try {
-      const { job } = await this.#parts.jobs.submitFiles(this.#watch, files);
-      this.#openJobs.add(job.jobId);
-      const isWhole = job.imageCount === files.length;
-      if (isWhole) {
-        files.forEach(({ ageMs }, index) => {
-          this.#arrivals.set(taskId(job.number, index), now - ageMs);
-        });
-      }
-      this.#refusal = null;
-      await judge(() => (isWhole ? 'known' : 'due'));
-      this.#again ||= !isWhole;
-      return true;
-    } catch (thrown) {
-      const error = toLatticeError(thrown);
-      if (error.code === 'volume_unavailable') throw error;
-      // None was left to submit: the ledger is asked again.
-      if (error.code === 'validation_failed') {
-        await judge(() => 'due');
-        return false;
-      }
-      this.#refusal = error.message;
-      await judge(({ isCopy }) => (isCopy ? 'copy' : 'fresh'));
-      return false;
-    }
-  }
-}
-
-function standingOf(verdict: Verdict): Standing | null {
-  if (typeof verdict === 'object') return null;
-  if (verdict === 'new') return 'fresh';
-  return verdict === 'pending' ? 'pending' : 'known';
 }
 
 const SCAN_ENDED = 'A scan ended before it was over; the folders are scanned again.';
@@ -460,6 +305,6 @@ function faultText(faults: readonly string[]): string | null {
 }
 
 /** Files that were seen and are in no job yet. */
-export function waitingFiles({ counts }: WatchSight): number {
+export function waitingFiles({ counts }: WatchProgress): number {
   return counts === null ? 0 : counts.moving + counts.due + counts.fresh + counts.pending;
 }

@@ -10,7 +10,7 @@ import {
   type WatchContent,
   type WatchCounts,
 } from '../jobs/watched.js';
-import { WatchRun, type WatchSight } from './watch-run.js';
+import { WatchRun, type WatchProgress } from './watch-run.js';
 
 export interface WatchesOptions {
   ledger: WatchLedger;
@@ -27,7 +27,7 @@ export interface WatchesOptions {
 /** A watch as it is, with what it sees and has done. */
 export interface WatchView {
   watch: StoredWatch;
-  sight: WatchSight;
+  progress: WatchProgress;
   counts: WatchCounts;
 }
 
@@ -84,8 +84,8 @@ export class Watches {
   }
 
   /** Of all owners, for metrics. */
-  sights(): { name: string; sight: WatchSight }[] {
-    return [...this.#runs.values()].map(({ watch, sight }) => ({ name: watch.name, sight }));
+  progress(): { name: string; progress: WatchProgress }[] {
+    return [...this.#runs.values()].map(({ watch, progress }) => ({ name: watch.name, progress }));
   }
 
   /** Resolves once it is on disk and has looked at the files that are there. Rejects with `watch_exists` or `quota_exceeded`. */
@@ -149,6 +149,6 @@ export class Watches {
 
   async #view(run: WatchRun): Promise<WatchView> {
     const counts = await this.#options.ledger.watchCounts(run.watch.number);
-    return { watch: run.watch, sight: run.sight, counts };
+    return { watch: run.watch, progress: run.progress, counts };
   }
 }

@@ -22,8 +22,8 @@ describe.each([
 
   test('files that lie there and files that come have one result each', async () => {
     folder.write('in/a.jpg');
-    const { sight } = await add();
-    expect(sight).toMatchObject({ state: 'active', reason: null, report: { noticed: notices } });
+    const { progress } = await add();
+    expect(progress).toMatchObject({ state: 'active', reason: null, report: { noticed: notices } });
     mkdirSync(folder.at('in/day'));
     folder.write('in/day/b.jpg');
     for (const name of ['.c.jpg', 'd.jpg.part', 'e.tmp']) folder.write(`in/${name}`);
@@ -62,9 +62,9 @@ describe.each([
     }
     await add();
     await folder.expectResults(['in/day/b.jpg', 'in/day/up/old/a.jpg'], 0);
-    const { sight } = await view();
-    expect(sight).toMatchObject({ state: 'active', reason: null });
-    expect(sight.report?.skipped).toEqual({
+    const { progress } = await view();
+    expect(progress).toMatchObject({ state: 'active', reason: null });
+    expect(progress.report?.skipped).toEqual({
       "link 'in/out' that leads out of the image folders": 1,
     });
     folder.write('archive/old/c.jpg');
@@ -87,8 +87,8 @@ describe.each([
     for (const name of ['in/monday', 'in/tuesday']) mkdirSync(folder.at(name));
     folder.write('in/monday/a.jpg');
     symlinkSync('monday', folder.at('in/latest'));
-    const { sight } = await add({ paths: ['in/latest'] });
-    expect(sight).toMatchObject({ state: 'active', reason: null });
+    const { progress } = await add({ paths: ['in/latest'] });
+    expect(progress).toMatchObject({ state: 'active', reason: null });
     await folder.expectResults(['in/latest/a.jpg'], 0);
     folder.write('in/tuesday/b.jpg');
     unlinkSync(folder.at('in/latest'));
@@ -96,8 +96,8 @@ describe.each([
     await folder.expectResults(['in/latest/a.jpg', 'in/latest/b.jpg'], 0);
     unlinkSync(folder.at('in/latest'));
     symlinkSync('/proc', folder.at('in/latest'));
-    await until('away', async () => (await view()).sight.state === 'away', 10_000);
-    expect((await view()).sight.reason).toBe(
+    await until('away', async () => (await view()).progress.state === 'away', 10_000);
+    expect((await view()).progress.reason).toBe(
       "The link 'in/latest' leads out of the image folders.",
     );
   });
@@ -108,15 +108,15 @@ describe.each([
     await folder.expectResults(['in/a.jpg'], 0);
     folder.remove('in');
     folder.write('in', 'no picture');
-    await until('away', async () => (await view()).sight.state === 'away', 10_000);
-    expect((await view()).sight.reason).toBe(
+    await until('away', async () => (await view()).progress.state === 'away', 10_000);
+    expect((await view()).progress.reason).toBe(
       "'in' is a file and no picture: there is no folder of that name.",
     );
     folder.remove('in');
     symlinkSync('in', folder.at('in'));
     await until(
       'the circle',
-      async () => (await view()).sight.reason === "The link 'in' leads in a circle.",
+      async () => (await view()).progress.reason === "The link 'in' leads in a circle.",
       10_000,
     );
     folder.remove('in');
@@ -142,18 +142,18 @@ describe.each([
       await until('results', async () => (await folder.results()).length >= 2, 20_000);
       await until(
         'the remark',
-        async () => (await view()).sight.reason?.includes('never rests') === true,
+        async () => (await view()).progress.reason?.includes('never rests') === true,
         10_000,
       );
-      const { sight } = await view();
-      expect(sight.state).toBe('active');
-      expect(sight.reason).toBe(
+      const { progress } = await view();
+      expect(progress.state).toBe('active');
+      expect(progress.reason).toBe(
         "'in/snapshot.jpg' never rests: it is overwritten again and again, and taken every 1 s.",
       );
     } finally {
       clearInterval(writing);
     }
-    await until('rest', async () => (await view()).sight.reason === null, 10_000);
+    await until('rest', async () => (await view()).progress.reason === null, 10_000);
   });
 
   test('after a restart nothing is computed again, also where the folder was away', async () => {
@@ -161,10 +161,10 @@ describe.each([
     await add();
     await folder.expectResults(['in/a.jpg'], 0);
     folder.rename('in', 'elsewhere');
-    await until('away', async () => (await view()).sight.state === 'away', 5_000);
+    await until('away', async () => (await view()).progress.state === 'away', 5_000);
     await folder.reopen();
-    await until('away', async () => (await view()).sight.state === 'away', 5_000);
-    expect((await view()).sight.reason).toContain("'in'");
+    await until('away', async () => (await view()).progress.state === 'away', 5_000);
+    expect((await view()).progress.reason).toContain("'in'");
     folder.rename('elsewhere', 'in');
     folder.write('in/b.jpg');
     await folder.expectResults(['in/a.jpg', 'in/b.jpg']);
@@ -175,7 +175,7 @@ describe.each([
     folder.remove('in');
     folder.rename('elsewhere', 'in');
     await folder.expectResults(['in/a.jpg', 'in/b.jpg']);
-    expect((await view()).sight.state).toBe('active');
+    expect((await view()).progress.state).toBe('active');
   });
 
   test('a renamed file is the same version; a copy, a swap and a new file of an old name are not mixed up', async () => {
@@ -234,8 +234,8 @@ describe.each([
   test('what lies there is left where the watch is told to, also in a path that is added', async () => {
     mkdirSync(folder.at('more'));
     for (const name of ['in/old.jpg', 'in/other.jpg', 'more/old.jpg']) folder.write(name);
-    const { sight, counts } = await add({ existing: 'leave' });
-    expect(sight.state).toBe('active');
+    const { progress, counts } = await add({ existing: 'leave' });
+    expect(progress.state).toBe('active');
     expect(counts.known).toBe(2);
     folder.write('in/new.jpg');
     folder.write('in/old.jpg', 'changed');
@@ -252,7 +252,7 @@ describe.each([
     await add({ paused: true });
     folder.write('in/a.jpg');
     await folder.expectResults([]);
-    expect((await view()).sight.state).toBe('paused');
+    expect((await view()).progress.state).toBe('paused');
     await folder.watches.change('gate', null, () => Promise.resolve(contentOf()));
     await folder.expectResults(['in/a.jpg'], 0);
     await folder.watches.remove('gate', null);
@@ -268,7 +268,7 @@ describe.each([
     folder.write('in/north/other.jpg');
     folder.write('in/north/g-empty.jpg', '');
     await folder.expectResults(['in/north/gate.jpg']);
-    expect((await view()).sight.report?.skipped).toEqual({ empty: 1 });
+    expect((await view()).progress.report?.skipped).toEqual({ empty: 1 });
     folder.write('in/north/g-empty.jpg', 'no more');
     await folder.expectResults(['in/north/g-empty.jpg', 'in/north/gate.jpg']);
   });
@@ -281,9 +281,9 @@ describe.each([
     await add({ batch: { maxImages: 5, maxWaitS: 0 } });
     await until('jobs', async () => (await view()).counts.openJobs === 4, 5_000);
     await sleep(800);
-    const { counts, sight } = await view();
+    const { counts, progress } = await view();
     expect(counts).toMatchObject({ openJobs: 4, pending: 20 });
-    expect(sight.counts).toMatchObject({ fresh: 10 });
+    expect(progress.counts).toMatchObject({ fresh: 10 });
     read();
     await folder.expectResults(Array.from({ length: 30 }, (_, number) => `in/${number}.jpg`));
     const { jobs } = await folder.jobs.service.list({}, { limit: 100, cursor: null });

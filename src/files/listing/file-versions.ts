@@ -18,7 +18,7 @@ export interface FileVersion {
 }
 
 /** Null: there is no such file. Undefined: it cannot be known. */
-type Found = FileVersion | null | undefined;
+export type Found = FileVersion | null | undefined;
 
 export class FileVersions {
   readonly #roots: readonly string[];

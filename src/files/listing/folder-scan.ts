@@ -1,24 +1,29 @@
 /**
- * What one watch sees of its folders. A scan looks at every image; what the system tells of changed folders only makes a
- * look come sooner. Each file is `moving` until two looks, `settleMs` apart by a clock that nobody sets, have found the
- * same version, or until it has been overwritten for `MOST_SETTLES` times as long. Then the service asks for it, says what its ledger knows of it, and submits what is `fresh`.
+ * Scans the folders of one watch. A scan looks at every image; what the system tells of changed folders only makes a look
+ * come sooner. What is known of each file is in `SeenFiles`: the service takes those that are due, says what its ledger
+ * knows of them, and submits what is fresh.
  */
 import { join, posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { FileVersions, isFolder, isReadable, type FileVersion } from './file-versions.js';
+import { FileVersions, isFolder } from './file-versions.js';
 import { findImages, GLOB_MAGIC, kindOf, literalPrefix, type Place } from './find-images.js';
 import { FolderNotices } from './folder-notices.js';
 import { addLeftOut, holdsPhotos, IMAGE_NAME, type LeftOut } from './image-names.js';
 import { isPicture } from './open-beneath.js';
 import { outsideText } from './resolve-beneath.js';
+import {
+  SeenFiles,
+  type FileCounts,
+  type FreshFile,
+  type SeenFile,
+  type Standing,
+} from './seen-files.js';
 
 /** More are left out: they would take the memory of the process. */
 const MOST_FILES = 500_000;
 const SCAN_MS = 600_000;
 const LOOKS_PER_TURN = 500;
-/** A file that is overwritten for so many times `settleMs` is taken as it is; one that only grows is still being written. */
-const MOST_SETTLES = 10;
-const RESTLESS_NAMED = 3;
+
 export interface ScanSpec {
   watch: number;
   roots: readonly string[];
@@ -31,32 +36,8 @@ export interface ScanSpec {
   notices: boolean;
 }
 
-export interface SeenFile {
-  path: string;
-  version: string;
-}
-
-export interface FreshFile extends SeenFile {
-  /** Since it arrived, as far as is known. */
-  ageMs: number;
-  isCopy: boolean;
-}
-
-/** `due`: ask for it again. */
-export type Standing = 'due' | 'pending' | 'fresh' | 'copy' | 'known';
-
-export interface ScanCounts {
-  files: number;
-  moving: number;
-  due: number;
-  fresh: number;
-  pending: number;
-  /** Since the first of the fresh ones arrived; 0 without one. */
-  oldestFreshMs: number;
-}
-
 export interface ScanReport {
-  counts: ScanCounts;
+  counts: FileCounts;
   /** Every folder could be read. */
   isWhole: boolean;
   /** For people; empty where all is well. */
@@ -72,39 +53,15 @@ export interface ScanReport {
   noticed: boolean;
 }
 
-interface Entry {
-  root: string;
-  version: string;
-  size: bigint;
-  inode: bigint;
-  /** Of the first look that found this version. */
-  since: number;
-  arrived: number;
-  /** Of the first look that found it overwritten before it had come to rest or was taken. */
-  restlessSince: number | null;
-  standing: Standing | 'moving' | 'asked' | 'skipped';
-  scan: number;
-}
-
 export class FolderScan {
   readonly #spec: ScanSpec;
   readonly #onDue: (what: 'due' | 'scan') => void;
   readonly #alive: () => void;
   readonly #notices: FolderNotices;
-  readonly #entries = new Map<string, Entry>();
-  /** The longest unchanged first. */
-  readonly #moving = new Set<string>();
-  readonly #due = new Set<string>();
-  readonly #fresh = new Set<string>();
-  readonly #pending = new Set<string>();
-  readonly #skipped = new Set<string>();
-  /** Taken although they did not come to rest. */
-  readonly #restless = new Set<string>();
+  readonly #files: SeenFiles;
   readonly #versions: FileVersions;
   #existing: SeenFile[] = [];
   #unlisted: ReadonlySet<string>;
-  #scan = 0;
-  #scannedAt = performance.now();
   #isWhole = false;
   #settling: NodeJS.Timeout | undefined;
 
@@ -114,6 +71,7 @@ export class FolderScan {
     this.#onDue = onDue;
     this.#alive = alive;
     this.#unlisted = new Set(spec.unlisted);
+    this.#files = new SeenFiles(spec.settleMs);
     this.#versions = new FileVersions(spec.roots);
     this.#notices = new FolderNotices(spec.notices, (root, paths) => {
       void this.#notice(root, paths);
@@ -123,12 +81,12 @@ export class FolderScan {
   close(): void {
     this.#notices.close();
     clearTimeout(this.#settling);
-    this.#entries.clear();
+    this.#files.clear();
   }
 
   async scan(): Promise<ScanReport> {
     const start = performance.now();
-    this.#scan += 1;
+    this.#files.beginScan();
     const faults: string[] = [];
     const leftOut: LeftOut = {};
     let there = 0;
@@ -141,33 +99,23 @@ export class FolderScan {
       else faults.push(whyNot);
     }
     this.#isWhole = faults.length === 0;
-    if (this.#isWhole) this.#forget();
+    this.#files.endScan(this.#isWhole);
     const isNoticed = this.#notices.end();
-    this.#scannedAt = start;
     this.#settle();
     return {
       counts: this.counts(),
       isWhole: this.#isWhole,
       faults,
-      remarks: this.#remarks(),
+      remarks: this.#files.remarks,
       isAway: there === 0,
-      skipped: { ...leftOut, ...this.#skippedFiles() },
+      skipped: { ...leftOut, ...this.#files.skipped },
       tookMs: performance.now() - start,
       noticed: isNoticed,
     };
   }
 
-  counts(): ScanCounts {
-    const [first = ''] = this.#fresh;
-    const arrived = this.#entries.get(first)?.arrived;
-    return {
-      files: this.#entries.size,
-      moving: this.#moving.size,
-      due: this.#due.size,
-      fresh: this.#fresh.size,
-      pending: this.#pending.size,
-      oldestFreshMs: arrived === undefined ? 0 : performance.now() - arrived,
-    };
+  counts(): FileCounts {
+    return this.#files.counts;
   }
 
   /** Files that were there when a path was scanned first; none once all have been given. */
@@ -182,53 +130,24 @@ export class FolderScan {
 
   /** Files that rest and that the ledger has not been asked about. */
   take(limit: number): SeenFile[] {
-    const files: SeenFile[] = [];
-    for (const path of this.#due) {
-      if (files.length === limit) break;
-      const entry = this.#entries.get(path);
-      this.#due.delete(path);
-      if (entry === undefined) continue;
-      entry.standing = 'asked';
-      files.push({ path, version: entry.version });
-    }
-    return files;
+    return this.#files.take(limit);
   }
 
-  /** What the ledger says of files that were taken. A file that has changed since stays as it is. */
-  judge(judged: readonly (SeenFile & { standing: Standing })[]): ScanCounts {
-    for (const { path, version, standing } of judged) {
-      const entry = this.#entries.get(path);
-      if (entry?.version !== version || entry.standing !== 'asked') continue;
-      entry.standing = standing;
-      if (standing === 'fresh' || standing === 'copy') this.#fresh.add(path);
-      if (standing === 'due') this.#due.add(path);
-      if (standing === 'pending') this.#pending.add(path);
-    }
-    return this.counts();
+  /** What the ledger says of files that were taken. */
+  answer(answers: readonly (SeenFile & { standing: Standing })[]): FileCounts {
+    this.#files.answer(answers);
+    return this.#files.counts;
   }
 
   /** Images of the watch have got their outcomes: the ledger may say something else now. */
-  askAgain(): ScanCounts {
-    for (const path of this.#pending) this.#place(path, 'due');
-    return this.counts();
+  askAgain(): FileCounts {
+    this.#files.askAgain();
+    return this.#files.counts;
   }
 
   /** Files to submit, the first that arrived first. Each is looked at once more. */
   async takeFresh(limit: number): Promise<FreshFile[]> {
-    const files: FreshFile[] = [];
-    for (const path of [...this.#fresh].slice(0, limit)) {
-      const before = this.#entries.get(path);
-      if (before === undefined) continue;
-      const { standing } = before;
-      await this.#look(before.root, path);
-      const entry = this.#entries.get(path);
-      if (entry !== before || entry.version !== before.version) continue;
-      this.#fresh.delete(path);
-      entry.standing = 'asked';
-      entry.restlessSince = null;
-      const ageMs = performance.now() - entry.arrived;
-      files.push({ path, version: entry.version, ageMs, isCopy: standing === 'copy' });
-    }
+    const files = await this.#files.takeFresh(limit, (root, path) => this.#look(root, path));
     this.#settle();
     return files;
   }
@@ -237,8 +156,8 @@ export class FolderScan {
   async current(paths: readonly string[]): Promise<(string | null | undefined)[]> {
     return Promise.all(
       paths.map(async (path) => {
-        const known = this.#entries.get(path)?.root;
-        for (const root of known === undefined ? this.#spec.roots : [known]) {
+        const known = this.#files.rootOf(path);
+        for (const root of known === null ? this.#spec.roots : [known]) {
           const found = await this.#versions.read(root, path);
           if (found !== null) return found?.version;
         }
@@ -249,8 +168,8 @@ export class FolderScan {
 
   /** Those of the paths that have no file. None where the last scan does not show it, or has found nothing at all. */
   missing(paths: readonly string[]): string[] {
-    if (!this.#isWhole || this.#entries.size === 0) return [];
-    return paths.filter((path) => !this.#entries.has(path));
+    if (!this.#isWhole || this.#files.size === 0) return [];
+    return paths.filter((path) => !this.#files.has(path));
   }
 
   #order(path: string): number {
@@ -316,49 +235,21 @@ export class FolderScan {
         await setImmediate();
       }
       // A file of the same name in an earlier root is the one that is opened.
-      if (this.#entries.get(path)?.scan === this.#scan) continue;
-      const isNew = !this.#entries.has(path);
-      const looked = this.#lookNow(root, path) ?? (await this.#look(root, path));
-      if (!looked || !isNew || !isExisting) continue;
-      const entry = this.#entries.get(path);
-      if (entry === undefined) continue;
-      this.#place(path, 'known');
-      this.#existing.push({ path, version: entry.version });
+      if (this.#files.isFound(path)) continue;
+      const isNew = !this.#files.has(path);
+      const isThere = this.#lookNow(root, path) ?? (await this.#look(root, path));
+      if (!isThere || !isNew || !isExisting) continue;
+      const file = this.#files.takeAsKnown(path);
+      if (file !== null) this.#existing.push(file);
     }
-  }
-
-  /** Files that a whole scan has not found. */
-  #forget(): void {
-    for (const [path, { scan }] of this.#entries) if (scan !== this.#scan) this.#drop(path);
-  }
-
-  #skippedFiles(): Record<string, number> {
-    const skipped: Record<string, number> = {};
-    for (const path of this.#skipped) {
-      const reason = this.#entries.get(path)?.size === 0n ? 'empty' : 'no permission';
-      skipped[reason] = (skipped[reason] ?? 0) + 1;
-    }
-    return skipped;
-  }
-
-  #remarks(): string[] {
-    const count = this.#restless.size;
-    if (count === 0) return [];
-    const names = [...this.#restless].slice(0, RESTLESS_NAMED).map((path) => `'${path}'`);
-    const more = count > RESTLESS_NAMED ? ` and ${count - RESTLESS_NAMED} more` : '';
-    const are = count === 1 ? 'never rests: it is' : 'never rest: they are';
-    const seconds = (MOST_SETTLES * this.#spec.settleMs) / 1_000;
-    return [
-      `${names.join(', ')}${more} ${are} overwritten again and again, and taken every ${seconds} s.`,
-    ];
   }
 
   /** The system tells of these names. What they mean beyond a file that is known is for a scan to find out. */
   async #notice(root: string, paths: readonly string[]): Promise<void> {
     let isUnclear = false;
     for (const path of paths) {
-      const entry = this.#entries.get(path);
-      if (entry?.root === root || (entry === undefined && this.#isInFolder(root, path))) {
+      const known = this.#files.rootOf(path);
+      if (known === root || (known === null && this.#isInFolder(root, path))) {
         await this.#look(root, path);
       } else isUnclear ||= IMAGE_NAME.test(path) || this.#isFolder(root, path);
     }
@@ -385,116 +276,30 @@ export class FolderScan {
     );
   }
 
+  /** False: there is no file. */
   async #look(root: string, path: string): Promise<boolean> {
-    return this.#took(root, path, await this.#versions.read(root, path));
+    return this.#files.look(root, path, await this.#versions.read(root, path));
   }
 
   /** Null: it takes more than one call. */
   #lookNow(root: string, path: string): boolean | null {
     const found = this.#versions.now(root, path);
-    return found === 'slow' ? null : this.#took(root, path, found);
-  }
-
-  /** False: there is no file. */
-  #took(root: string, path: string, found: FileVersion | null | undefined): boolean {
-    let entry = this.#entries.get(path);
-    if (found === undefined) {
-      if (entry !== undefined) entry.scan = this.#scan;
-      return true;
-    }
-    if (found === null) {
-      this.#drop(path);
-      return false;
-    }
-    const now = performance.now();
-    if (entry?.version !== found.version) entry = this.#changed(root, path, found, now);
-    entry.scan = this.#scan;
-    const isRestless = this.#isRestless(entry, now);
-    const rests = now - entry.since >= this.#spec.settleMs;
-    if (rests) this.#restless.delete(path);
-    else if (isRestless) this.#restless.add(path);
-    const { standing } = entry;
-    // One that is overwritten is empty for a moment.
-    const isDue = rests || (isRestless && entry.size > 0n);
-    if ((standing === 'moving' && isDue) || standing === 'skipped') {
-      const isTaken = entry.size > 0n && isReadable(found.onDisk);
-      this.#place(path, isTaken ? 'due' : 'skipped');
-    }
-    return true;
-  }
-
-  #isRestless({ restlessSince }: Entry, now: number): boolean {
-    return restlessSince !== null && now - restlessSince >= MOST_SETTLES * this.#spec.settleMs;
-  }
-
-  /** Another version of the file is there. */
-  #changed(root: string, path: string, found: FileVersion, now: number): Entry {
-    const { version, size, inode } = found;
-    const before = this.#entries.get(path);
-    const isOpen =
-      before !== undefined && !['known', 'pending', 'skipped'].includes(before.standing);
-    const grows = before?.inode === inode && size > before.size;
-    const restlessSince = isOpen ? (before.restlessSince ?? (grows ? null : now)) : null;
-    if (before?.standing === 'fresh' && this.#isRestless(before, now)) {
-      // By the time it is submitted there is always another version.
-      return Object.assign(before, { version, size, inode, since: now });
-    }
-    const wasRestless = this.#restless.has(path);
-    this.#drop(path);
-    const entry: Entry = {
-      ...{ root, version, size, inode, since: now, restlessSince },
-      arrived: this.#arrival(found.changedAt, now),
-      standing: 'moving',
-      scan: this.#scan,
-    };
-    this.#entries.set(path, entry);
-    this.#moving.add(path);
-    if (wasRestless) this.#restless.add(path);
-    return entry;
-  }
-
-  /** When the file changed, where its clock and ours show that this was since the last scan. */
-  #arrival(changedAt: number, now: number): number {
-    const age = Date.now() - changedAt;
-    const arrived = now - age;
-    return age >= 0 && arrived >= this.#scannedAt ? arrived : now;
-  }
-
-  #place(path: string, standing: 'due' | 'skipped' | 'known'): void {
-    const entry = this.#entries.get(path);
-    if (entry === undefined) return;
-    for (const set of [this.#moving, this.#pending, this.#skipped]) set.delete(path);
-    entry.standing = standing;
-    if (standing === 'due') this.#due.add(path);
-    if (standing === 'skipped') this.#skipped.add(path);
-  }
-
-  #drop(path: string): void {
-    this.#entries.delete(path);
-    for (const set of [this.#moving, this.#due, this.#fresh, this.#pending]) set.delete(path);
-    for (const set of [this.#skipped, this.#restless]) set.delete(path);
+    return found === 'slow' ? null : this.#files.look(root, path, found);
   }
 
   /** Looks at moving files again when they have rested long enough, and says what is due. */
   #settle(): void {
     clearTimeout(this.#settling);
-    if (this.#due.size > 0) this.#onDue('due');
-    const [first] = this.#moving;
-    const entry = first === undefined ? undefined : this.#entries.get(first);
-    if (entry === undefined) return;
-    const wait = entry.since + this.#spec.settleMs - performance.now();
+    if (this.#files.counts.due > 0) this.#onDue('due');
+    const wait = this.#files.msUntilRest;
+    if (wait === null) return;
     this.#settling = setTimeout(() => void this.#lookAtMoving(), Math.max(1, Math.ceil(wait)));
   }
 
   async #lookAtMoving(): Promise<void> {
-    const before = performance.now() - this.#spec.settleMs;
-    let looks = 0;
-    for (const path of [...this.#moving]) {
-      const entry = this.#entries.get(path);
-      if (entry === undefined || entry.since > before) continue;
-      await this.#look(entry.root, path);
-      looks += 1;
-      if (looks % LOOKS_PER_TURN !== 0) continue;
+    for (const [index, { root, path }] of this.#files.resting().entries()) {
+      await this.#look(root, path);
+      if ((index + 1) % LOOKS_PER_TURN !== 0) continue;
       this.#alive();
       await setImmediate();
     }

@@ -361,13 +361,13 @@ function writtenFields(watch: WatchContent) {
 }
 
 /** Numbers in its metadata keep their digits. */
-function textOf({ watch, sight, counts }: WatchView): string {
-  const { report, scannedAt } = sight;
+function textOf({ watch, progress, counts }: WatchView): string {
+  const { report, scannedAt } = progress;
   const { known, pending, submitted, succeeded, failed } = counts;
   const status = statusView.view({
-    ...sight,
+    ...progress,
     files: {
-      ...{ known, waiting: waitingFiles(sight), pending, submitted, succeeded, failed },
+      ...{ known, waiting: waitingFiles(progress), pending, submitted, succeeded, failed },
       skipped: report?.skipped ?? {},
     },
     lastScan:
@@ -379,7 +379,7 @@ function textOf({ watch, sight, counts }: WatchView): string {
             files: report.counts.files,
             noticed: report.noticed,
           },
-    lagS: sight.lag,
+    lagS: progress.lag,
   });
   const { name, createdAt } = watch;
   const shown = { name, created_at: createdAt, ...writtenFields(watch), ...status };
