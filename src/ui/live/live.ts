@@ -67,15 +67,10 @@ export function startFeed(): void {
     if (keyAsked.value !== null) feed.stop('an API key is needed.');
     else feed.start();
   });
-}
-
-/**
- * A call did not reach the service: what counts as live is tried anew. An answer that is late says nothing: the connection finds
- * out by itself whether the other end is there.
- */
-export function doubtConnection(error: unknown): void {
-  const isReached = !(error instanceof ServiceError && error.code === 'unreachable');
-  if (!isReached && connection.peek().kind === 'live') feed.start();
+  // A call did not reach the service: a connection that counts as live is tried anew. One that is late says nothing.
+  effect(() => {
+    if (isUnreachable.value && connection.peek().kind === 'live') feed.start();
+  });
 }
 
 /** Resolves when the service answers: at once, or later, after a call of `onAway`. Tells whether it was away. */
@@ -86,7 +81,6 @@ export async function untilAnswer(onAway: () => void): Promise<boolean> {
       return wasAway;
     } catch (error) {
       if (!isAway(error)) return wasAway;
-      doubtConnection(error);
       if (!wasAway) onAway();
       wasAway = true;
     }

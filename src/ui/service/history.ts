@@ -1,6 +1,5 @@
 /** Readings of the last quarter of an hour, taken by this page since it was opened. */
 import { signal } from '@preact/signals';
-import { doubtConnection } from '../live/live.js';
 import { keyAsked, service } from '../session/session.js';
 import { readingOf, readMetrics, type Reading } from './reading.js';
 
@@ -21,10 +20,7 @@ let isAsking = false;
 async function sample(): Promise<void> {
   if (isAsking || keyAsked.peek() !== null) return;
   isAsking = true;
-  const text = await service.metrics({ deadlineMs: DEADLINE_MS }).catch((error: unknown) => {
-    doubtConnection(error);
-    return null;
-  });
+  const text = await service.metrics({ deadlineMs: DEADLINE_MS }).catch(() => null);
   isAsking = false;
   if (text === null) return;
   const at = Date.now() / 1000;
