@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { ERRORS, LatticeError } from '../../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { isPrebuilt, PACKAGE_ROOT, repairCommand } from '../../base/package.js';
 import { pathFault } from '../../base/path-fault.js';
@@ -241,14 +241,15 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
   return Promise.all(
     roots.map(async (root) => {
       // In another process: a call that does not come back would keep this one from ending.
-      const answers = await lister.ask('kindOf', { root, relative: '.' }, 5_000).then(
-        () => true,
-        () => false,
+      const whyNot = await lister.ask('kindOf', { root, relative: '.' }, 5_000).then(
+        () => null,
+        (error: unknown) => toLatticeError(error),
       );
-      if (!answers) {
+      if (whyNot?.code === 'volume_unavailable') {
         const fix = 'check its volume, for example a network share whose server is gone';
         return fail('image root', `${root} does not answer`, fix);
       }
+      if (whyNot !== null) return fail('image root', `${root}: ${whyNot.message}`, 'try it again');
       try {
         const entries = await readdir(root);
         return ok('image root', `${root} (${entries.length} entries)`);
