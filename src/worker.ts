@@ -14,7 +14,7 @@ import { ConfigError, loadConfig, type Config } from './settings/config.js';
 import { openDetector } from './execution/here/open-detector.js';
 import { ModelDigests } from './models/model-digests.js';
 import { ModelFolder } from './models/model-folder.js';
-import { ImageLister } from './files/listing/image-lister.js';
+import { ImageLister, isHanging } from './files/listing/image-lister.js';
 import { createLogger, standardOutput } from './service/logger.js';
 import { packageVersion } from './base/package.js';
 import { warnOfModelsFolder } from './settings/setting-folders.js';
@@ -100,8 +100,9 @@ async function createTokenReader({ workerTokenFile }: Config): Promise<() => str
 
 async function checkRoot(path: string): Promise<{ path: string; readable: boolean }> {
   const place = { root: path, relative: '.' };
-  const readable = lister.ask('isReadable', place, ROOT_ANSWERS_WITHIN_MS).catch(() => false);
-  return { path, readable: await readable };
+  const asked = lister.ask('isReadable', place, ROOT_ANSWERS_WITHIN_MS);
+  // On an overloaded machine the question has no answer, and images show whether the folder can be read.
+  return { path, readable: await asked.catch((error: unknown) => !isHanging(error)) };
 }
 
 /** The parent holds the other end of standard input; without it nothing would stop this process. */
