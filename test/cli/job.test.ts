@@ -5,6 +5,8 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { QUOTAS } from '../../src/api/quotas.js';
+import type { Usage } from '../../src/client/lattice-client.js';
 import { eventually } from '../support/eventually.js';
 import { DEMO, FEW_THREADS, writeEnlarged } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
@@ -345,6 +347,17 @@ describe('access', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(reason);
   });
+});
+
+test('what a key has is shown by name, quota and unit', async () => {
+  const shown = await run('usage');
+  expect(shown).toMatchObject({ code: 0, err: '' });
+  expect(shown.out).toMatch(/^key +of +has +limit +fair share +whole$/m);
+  expect(shown.out).toMatch(/^north +uploads +0\.0 MiB +/m);
+  expect(shown.out).toMatch(/^north +jobs +\d+ /m);
+  const record = JSON.parse((await run('usage', '--json')).out) as Usage;
+  expect(record.keys.map(({ name }) => name)).toEqual(['north']);
+  expect(record.keys[0]?.quotas.map(({ quota }) => quota)).toEqual(Object.keys(QUOTAS));
 });
 
 function spawned(...args: string[]) {

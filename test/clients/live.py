@@ -128,6 +128,7 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         drawn=lattice.draw(found["file"], picture).size,
         watched=asyncio.run(watched_too(url)),
         watches=watched(lattice),
+        usage=[each["quota"] for each in lattice.usage()["keys"][0]["quotas"]],
     )
 
 

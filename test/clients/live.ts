@@ -72,6 +72,7 @@ await client.deleteWatch(job_id);
 const gone = await client
   .watch(job_id)
   .catch((error: unknown) => (error instanceof ServiceError ? error.code : error));
+const [usage] = (await client.usage()).keys;
 say({
   event: 'done',
   own: own.class_counts,
@@ -86,4 +87,5 @@ say({
   jobs,
   agreed: [report.share, report.image_counts.compared],
   watched: [changed.settle_ms, listed, state, gone],
+  usage: usage?.quotas.map(({ quota }) => quota),
 });

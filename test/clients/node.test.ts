@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { QUOTAS } from '../../src/api/quotas.js';
 import { packageManifest } from '../../src/base/package.js';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { FaultProxy, losesAnswer } from '../support/fault-proxy.js';
@@ -116,6 +117,7 @@ test('a service that is killed in the midst of a wait', { timeout: 90_000 }, asy
       counted: [15, 1, 14 * 6, expect.stringMatching(/^\.,15,1,0,84,/)],
       agreed: [1, 14],
       watched: [2_000, true, 'paused', 'watch_not_found'],
+      usage: Object.keys(QUOTAS),
     });
     const { events, jobs, states } = done as Record<'events' | 'jobs' | 'states', string[]>;
     expect(events.filter((event) => event !== 'job_started')).toEqual([

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { QUOTAS } from '../../src/api/quotas.js';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { FaultProxy, losesAnswer } from '../support/fault-proxy.js';
 import { jsonLines } from '../support/json-lines.js';
@@ -82,6 +83,7 @@ test('a service that is killed in the midst of a wait', { timeout: 90_000 }, asy
     drawn: [640, 480],
     watched: [2_000, 'paused', ['door']],
     watches: ['paused', 2_000, ['gate'], 'watch_not_found'],
+    usage: Object.keys(QUOTAS),
   });
   expect((done.jobs as string[]).slice(2)).toEqual([running.job_id]);
   expect((await lines.next()).done).toBe(true);
