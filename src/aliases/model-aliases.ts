@@ -8,7 +8,7 @@ import { classKey } from '../api/class-key.js';
 import { LatticeError } from '../api/errors.js';
 import type { ModelDescription } from '../api/model.js';
 import type { AliasContent } from '../api/model-alias.js';
-import { aliasNotFound, type PutAlias, type StoredAlias } from '../api/stored-alias.js';
+import { aliasNotFound, type PutAlias, type StoredAlias } from '../store/stored-alias.js';
 import type { Detector } from '../execution/detector.js';
 
 /** As the calls of the job store. `from`: the version that is to be replaced, null where there is no alias. */

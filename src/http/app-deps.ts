@@ -12,7 +12,7 @@ import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Watches } from '../watches/watches.js';
-import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
+import type { WebhookDeliveryState } from '../store/webhook-delivery.js';
 import type { ModelAliases } from '../aliases/model-aliases.js';
 import type { ShadowRuns } from '../aliases/shadow-runs.js';
 import type { ApiKeys } from './access/api-keys.js';

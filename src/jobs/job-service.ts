@@ -7,7 +7,7 @@ import type { JobLabels } from '../api/job-labels.js';
 import type { Allowances } from '../api/quotas.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
-import { pageOf, readCursor, writeCursor } from './list-page.js';
+import { pageOf, readCursor, writeCursor } from '../api/list-page.js';
 import {
   type ClassCounts,
   type Idempotency,
@@ -28,7 +28,7 @@ import {
   type RetriedRun,
   withoutOutcome,
   type UnsureImage,
-} from './job.js';
+} from '../store/job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
 import type {
@@ -42,15 +42,15 @@ import type {
   StoredJob,
   Submission,
   Submitted,
-} from './job-records.js';
-import type { JobStore } from './store/job-store.js';
+} from '../store/job-records.js';
+import type { ServiceStore } from '../store/service-store.js';
 import type { QueueCounts } from './queue-counts.js';
-import type { Uploads } from './uploads.js';
-import type { Views } from './views.js';
-import type { StoredWatch, WatchedFile } from './watched.js';
+import type { Uploads } from '../uploads/uploads.js';
+import type { Views } from '../views/views.js';
+import type { StoredWatch, WatchedFile } from '../store/watched.js';
 
 export interface ServiceParts {
-  store: JobStore;
+  store: ServiceStore;
   runner: JobRunner;
   events: JobEvents;
   counts: QueueCounts;

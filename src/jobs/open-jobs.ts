@@ -4,24 +4,22 @@ import { relative } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
 import type { Detector } from '../execution/detector.js';
-import { forgetCrashReport, readCrashReport } from './crash-marker.js';
+import { forgetCrashReport, readCrashReport } from '../store/crash-marker.js';
 import type { Annotate, ReadTime } from './runner/image-run.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
-import type { JobStore, WebhookQueue } from './store/job-store.js';
+import type { ServiceStore, WebhookQueue } from '../store/service-store.js';
 import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
 import { RetentionSweeper, ROOM_FROM, type RemovalReason } from './retention-sweeper.js';
-import type { QueuedJob, StoreSize } from './job-records.js';
+import type { QueuedJob, StoreSize } from '../store/job-records.js';
 import { Reuse, type ReuseParts } from './runner/reuse.js';
 import { JobService, type ServiceParts } from './job-service.js';
-import { Uploads } from './uploads.js';
-import { Views } from './views.js';
-import { UploadedFiles, type UploadLimits } from '../files/uploads/uploaded-files.js';
-import type { WatchLedger } from './watch-ledger.js';
-
-export { openJobStore } from './store/job-store.js';
+import { Uploads } from '../uploads/uploads.js';
+import { Views } from '../views/views.js';
+import { UploadedFiles, type UploadLimits } from '../uploads/uploaded-files.js';
+import type { WatchLedger } from '../watches/watch-ledger.js';
 
 export interface JobsOptions {
   /** The folder of the store. */
@@ -89,7 +87,7 @@ export interface StoreFigures {
 }
 
 /** Opens the jobs and starts their work. They own the store from here on and close it, also if the opening fails. */
-export async function openJobs(store: JobStore, options: JobsOptions): Promise<Jobs> {
+export async function openJobs(store: ServiceStore, options: JobsOptions): Promise<Jobs> {
   const { dataDir, detector, logger } = options;
   try {
     warnOfOpenFolder(dataDir, logger);
@@ -141,7 +139,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
 
 function assemble(
   options: JobsOptions,
-  store: JobStore,
+  store: ServiceStore,
   runner: JobRunner,
   parts: Pick<ServiceParts, 'counts' | 'events' | 'views' | 'uploads' | 'ofStore'>,
 ): Jobs {
@@ -203,7 +201,7 @@ function assemble(
 
 /** How much of the store each key may take, as the store is now; null: all. */
 function storeAllowances(
-  store: JobStore,
+  store: ServiceStore,
   { allowances = NO_ALLOWANCES, mostBytes: whole = 0 }: JobsOptions,
 ): ServiceParts['ofStore'] {
   return (keyId) => {
@@ -219,7 +217,7 @@ function noRoom(why: string, until: string): LatticeError {
 
 const NO_UPLOADS: UploadLimits = { maxBytes: 0, maxFileBytes: Infinity, maxFiles: 0 };
 
-async function openUploads(store: JobStore, options: JobsOptions): Promise<Uploads> {
+async function openUploads(store: ServiceStore, options: JobsOptions): Promise<Uploads> {
   const { uploads: limits = NO_UPLOADS, dataDir, imageRoots = [], logger } = options;
   const files = await UploadedFiles.open(dataDir, limits);
   const folder = realpathSync(dataDir);
@@ -253,7 +251,7 @@ function warnOfOpenFolder(dataDir: string, logger: Logger): void {
 }
 
 /** Stores the deaths before it removes the file: a crash in between charges no image twice. */
-function chargeCrash(dataDir: string, store: JobStore, logger: Logger): () => Promise<void> {
+function chargeCrash(dataDir: string, store: ServiceStore, logger: Logger): () => Promise<void> {
   const report = readCrashReport(dataDir);
   return async () => {
     if (report === null) return;
@@ -273,7 +271,7 @@ function freeBytes(folder: string): number {
   }
 }
 
-function storeHealth(store: JobStore, nearlyFull: () => boolean): LatticeError | null {
+function storeHealth(store: ServiceStore, nearlyFull: () => boolean): LatticeError | null {
   const reason = store.failure();
   if (reason !== null) {
     return new LatticeError('storage_unavailable', 'The job store cannot be written.', {

@@ -40,7 +40,7 @@ import { uiRoutes } from '../http/routes/ui.js';
 import { viewRoutes } from '../http/routes/views.js';
 import { watchRoutes } from '../http/routes/watches.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
-import { Uploads } from '../http/request/uploads.js';
+import { Uploads } from '../http/request/picture-bodies.js';
 import { EventStream } from '../stream/event-stream.js';
 import { streamRoute } from '../stream/stream-route.js';
 

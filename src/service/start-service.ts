@@ -19,9 +19,10 @@ import { listen } from '../http/server/listen.js';
 import { fileLooks } from '../files/file-looks.js';
 import { LISTING_PROCESSES } from '../files/listing/listing-processes.js';
 import { PictureTimes } from '../files/picture-times.js';
-import { crashMarkerPath } from '../jobs/crash-marker.js';
-import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
-import { MOST_WATCHES } from '../jobs/watched.js';
+import { crashMarkerPath } from '../store/crash-marker.js';
+import { openJobs, type Jobs } from '../jobs/open-jobs.js';
+import { openStore } from '../store/service-store.js';
+import { MOST_WATCHES } from '../store/watched.js';
 import { ConfigError, isLoopback, type Config } from '../settings/config.js';
 import { makeDataFolder, warnOfModelsFolder } from '../settings/setting-folders.js';
 import { WebhookWorker } from '../webhooks/webhook-worker.js';
@@ -60,7 +61,7 @@ export async function startService(
   refuseFewDescriptors();
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
-  const store = await openJobStore(config.dataDir, null, (reason) => {
+  const store = await openStore(config.dataDir, null, (reason) => {
     logger.error({ reason }, 'the job store can no longer be written: the process ends');
     options.onStoreLost();
   });

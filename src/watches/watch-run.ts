@@ -15,11 +15,11 @@ import type {
   SeenFile,
   Standing,
 } from '../files/listing/folder-scan.js';
-import type { JobEvent } from '../jobs/job.js';
+import type { JobEvent } from '../store/job.js';
 import type { JobService } from '../jobs/job-service.js';
-import { taskId } from '../jobs/job-records.js';
-import type { WatchLedger } from '../jobs/watch-ledger.js';
-import type { FileDone, StoredWatch, Verdict } from '../jobs/watched.js';
+import { taskId } from '../store/job-records.js';
+import type { WatchLedger } from './watch-ledger.js';
+import type { FileDone, StoredWatch, Verdict } from '../store/watched.js';
 import { Lags } from './lags.js';
 import { pathsToLookAt, renamedFiles, type RenamedFiles } from './renamed-files.js';
 import { isScheduled } from './schedule.js';

@@ -1,6 +1,7 @@
 /** Jobs of a size that only a cluster takes, over the real store and workers that answer after a while. */
 import { expect, test } from 'vitest';
-import { openJobs, openJobStore } from '../../src/jobs/open-jobs.js';
+import { openJobs } from '../../src/jobs/open-jobs.js';
+import { openStore } from '../../src/store/service-store.js';
 import { imagesNamed, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
 import { overWorkers, SimulatedWorker } from '../support/simulated-worker.js';
 
@@ -11,7 +12,7 @@ const MIB = 2 ** 20;
 
 async function openCluster(folder: TemporaryFolder, workers: SimulatedWorker[]) {
   const detector = overWorkers(workers);
-  const jobs = await openJobs(await openJobStore(folder.path), {
+  const jobs = await openJobs(await openStore(folder.path), {
     dataDir: folder.path,
     detector,
     maxQueuedJobs: 1_000,

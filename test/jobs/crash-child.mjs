@@ -1,7 +1,8 @@
 // The compiled job part with a detector of 2 ms that fails every second image of a job, under eight submitters. Prints every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
 import { LatticeError } from '../../dist/api/errors.js';
-import { openJobs, openJobStore } from '../../dist/jobs/open-jobs.js';
+import { openJobs } from '../../dist/jobs/open-jobs.js';
+import { openStore } from '../../dist/store/service-store.js';
 
 const [dataDir] = process.argv.slice(2);
 const detector = {
@@ -25,7 +26,7 @@ const detector = {
 };
 const say = (line) => writeSync(1, `${line}\n`);
 const quiet = () => undefined;
-const jobs = await openJobs(await openJobStore(dataDir), {
+const jobs = await openJobs(await openStore(dataDir), {
   dataDir,
   detector,
   maxQueuedJobs: 1_000_000,

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
-import type { Job, JobEvent, JobSpec } from '../../src/jobs/job.js';
+import type { Job, JobEvent, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
-import { typedPaths } from '../../src/jobs/job-title.js';
+import { typedPaths } from '../../src/store/job-title.js';
 import type { Logger } from '../../src/base/logger-port.js';
-import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { openStore } from '../../src/store/service-store.js';
 import { FakeDetector } from '../support/fake-detector.js';
 
 export const silent: Logger = {
@@ -75,7 +76,7 @@ export async function openTestJobs(
     storeRetryMs: 20,
     ...changes,
   };
-  const jobs = await openJobs(await openJobStore(folder.path, changes.maxPages), options);
+  const jobs = await openJobs(await openStore(folder.path, changes.maxPages), options);
   const events: JobEvent[] = [];
   jobs.service.onEvent((event) => events.push(event));
   return {

@@ -2,12 +2,12 @@
 import { tmpdir } from 'node:os';
 import { ModelAliases, type AliasStore } from '../../src/aliases/model-aliases.js';
 import { ShadowRuns } from '../../src/aliases/shadow-runs.js';
-import { aliasNotFound } from '../../src/api/stored-alias.js';
+import { aliasNotFound } from '../../src/store/stored-alias.js';
 import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
 import type { HttpObservation } from '../../src/http/app-deps.js';
-import { watchNotFound } from '../../src/jobs/watched.js';
+import { watchNotFound } from '../../src/store/watched.js';
 import type { HeldJobs } from './held-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';
 

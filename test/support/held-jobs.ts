@@ -5,11 +5,11 @@
 import { LatticeError } from '../../src/api/errors.js';
 import type { ImageResult } from '../../src/api/image.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
-import type { ImageOutcome, Job, JobSpec } from '../../src/jobs/job.js';
+import type { ImageOutcome, Job, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
-import { taskId, type StoredJob } from '../../src/jobs/job-records.js';
-import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
-import type { JobStore, WebhookQueue } from '../../src/jobs/store/job-store.js';
+import { taskId, type StoredJob } from '../../src/store/job-records.js';
+import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { openStore, type ServiceStore, type WebhookQueue } from '../../src/store/service-store.js';
 import { ended, silent, TemporaryFolder, until } from '../jobs/job-folder.js';
 import { okOutcome } from './outcomes.js';
 import { ScriptedDetector } from './scripted-detector.js';
@@ -72,7 +72,7 @@ export class HeldJobs implements AsyncDisposable {
   /** Readers that have begun with pages and not ended. */
   readers = 0;
   #jobs!: Jobs;
-  #store!: JobStore;
+  #store!: ServiceStore;
   readonly #folder: TemporaryFolder;
   readonly #detector = new HeldDetector();
   /** Whether a job may start; false fails its start, as a disk that is full does. */
@@ -157,9 +157,9 @@ export class HeldJobs implements AsyncDisposable {
   async #open(changes: Partial<JobsOptions>): Promise<void> {
     const { path } = this.#folder;
     this.#starts = new Gates();
-    this.#store = await openJobStore(path);
+    this.#store = await openStore(path);
     const { start, images } = this.#store;
-    const held: JobStore = {
+    const held: ServiceStore = {
       ...this.#store,
       start: async (number, ...others) => {
         if (!(await this.#starts.passed(number))) {

@@ -1,7 +1,7 @@
 /** `/v1/models/aliases`: names that stand for models, and how well a model on trial agrees with the one that answers. */
 import { z } from '@hono/zod-openapi';
 import { aliasCanarySchema, aliasContentSchema } from '../../api/model-alias.js';
-import { aliasNotFound, type StoredAlias } from '../../api/stored-alias.js';
+import { aliasNotFound, type StoredAlias } from '../../store/stored-alias.js';
 import { CHANGES } from '../../api/box-changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
 import { toMicros } from '../../base/rounded.js';

@@ -14,7 +14,7 @@ import { replyJson } from '../answer/reply.js';
 import { modelNameSchema } from '../request/request-fields.js';
 import { binary, json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { FORM_TYPE } from '../request/uploads.js';
+import { FORM_TYPE } from '../request/picture-bodies.js';
 
 /** They check keys themselves: a key may be a field of the form. The status routes take none. */
 export const DEEPSTACK_PATH = /^\/v1\/(?:vision|(?:server\/)?status)\//;

@@ -27,7 +27,7 @@ import {
   refuseRegionsAndView,
   vehicleTypesSchema,
 } from '../request/request-fields.js';
-import { FORM_TYPE, PICTURE_TYPES } from '../request/uploads.js';
+import { FORM_TYPE, PICTURE_TYPES } from '../request/picture-bodies.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { binary, json, type AddRoute, type RouteHandler } from '../route.js';
 import type { RouteParts } from '../route-parts.js';

@@ -13,7 +13,7 @@ import { replyJson, replyRaw } from '../answer/reply.js';
 import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
 import { binary, json, type AddRoute } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
-import { PICTURE_TYPES } from '../request/uploads.js';
+import { PICTURE_TYPES } from '../request/picture-bodies.js';
 import { validationFailed } from '../request/validation.js';
 import { uploadIdSchema } from './jobs/job-fields.js';
 

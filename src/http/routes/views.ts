@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { regionsSchema, viewNameSchema } from '../../api/option-schemas.js';
 import type { ErrorCode } from '../../api/errors.js';
-import { viewNotFound, type StoredView } from '../../jobs/view.js';
+import { viewNotFound, type StoredView } from '../../store/view.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../request/json-body.js';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { taskId } from '../../../src/jobs/job-records.js';
-import { setCrashMarkerAside } from '../../../src/jobs/crash-marker.js';
+import { taskId } from '../../../src/store/job-records.js';
+import { setCrashMarkerAside } from '../../../src/store/crash-marker.js';
 import { LatticeError } from '../../../src/api/errors.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import {

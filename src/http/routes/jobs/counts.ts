@@ -7,7 +7,7 @@ import {
   type Grouping,
   type ImageCounts,
   type Job,
-} from '../../../jobs/job.js';
+} from '../../../store/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { HideFolders } from '../../answer/problem.js';
 import { replyPieces } from '../../answer/reply.js';

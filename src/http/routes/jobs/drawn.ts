@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../../api/errors.js';
 import { writeDrawn, type DrawnSource } from '../../../export/drawn.js';
 import { relativeName } from '../../../export/export-source.js';
-import type { Job } from '../../../jobs/job.js';
+import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
 import { readQuery } from '../../request/query.js';
 import { binary, type AddRoute } from '../../route.js';

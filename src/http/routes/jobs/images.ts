@@ -11,7 +11,7 @@ import {
   type ImageEntry,
   type ImageTally,
   type Job,
-} from '../../../jobs/job.js';
+} from '../../../store/job.js';
 import { jsonList, splitList } from '../../../base/text-list.js';
 import type { HideFolders } from '../../answer/problem.js';
 import { replyJson, replyJsonText } from '../../answer/reply.js';

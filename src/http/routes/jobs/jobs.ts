@@ -10,8 +10,8 @@ import {
   progressOf,
   type ClassCounts,
   type Job,
-} from '../../../jobs/job.js';
-import { titleOf } from '../../../jobs/job-title.js';
+} from '../../../store/job.js';
+import { titleOf } from '../../../store/job-title.js';
 import { problemSchema } from '../../answer/problem.schema.js';
 import { hideInProblem, type HideFolders } from '../../answer/problem.js';
 import { readJson } from '../../request/json-body.js';

@@ -9,8 +9,8 @@ import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { forOwnPages } from '../../../api/own-pages.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
-import { REUSE_MODES, type JobSpec, type SharedSettings } from '../../../jobs/job.js';
-import { typedPaths } from '../../../jobs/job-title.js';
+import { REUSE_MODES, type JobSpec, type SharedSettings } from '../../../store/job.js';
+import { typedPaths } from '../../../store/job-title.js';
 import {
   createTargetPolicy,
   targetRefusal,

@@ -8,7 +8,7 @@ import {
   type Job,
   type JobOrigin,
   type RetriedRun,
-} from '../../../jobs/job.js';
+} from '../../../store/job.js';
 import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import { traceparentOf } from '../../../base/trace-context.js';
 import type { JobService } from '../../../jobs/job-service.js';

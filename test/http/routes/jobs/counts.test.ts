@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PictureTime } from '../../../../src/files/wall-time.js';
-import { GROUPINGS, type ImageOutcome } from '../../../../src/jobs/job.js';
+import { GROUPINGS, type ImageOutcome } from '../../../../src/store/job.js';
 import type { GroupBody, SumBody } from '../../../../src/http/routes/jobs/count-groups.js';
 import type { JobCountsBody } from '../../../../src/http/routes/jobs/counts.js';
 import { compose, get, ROOT, submitted, type Harness } from '../../../support/composed-app.js';
