@@ -2,7 +2,6 @@
 import type { NamedVersion } from '../api/model.js';
 import type { Allowance } from '../api/quotas.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
-import type { ReuseKeys } from '../jobs/reuse-key.js';
 import type { Idempotency, Job, JobOrigin, JobSpec, RetriedRun } from './job.js';
 import type { WatchedFile } from './watched.js';
 
@@ -102,6 +101,14 @@ export interface FilteredImages {
   images: StoredImage[];
   /** How many images the filter lets through in the whole job. */
   matching: number;
+}
+
+/** A result is stored under each of them and looked for under each. */
+export interface ReuseKeys {
+  /** The same path has the same file in the same state; null: that cannot be told from its times. */
+  unchanged: string | null;
+  /** Any file has the same bytes; null: their digest is not known. */
+  content: string | null;
 }
 
 export interface NewOutcome {

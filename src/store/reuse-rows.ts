@@ -1,7 +1,6 @@
 /** Stored results by what they are the result of. */
 import type { ImageOutcome } from './job.js';
-import { MAX_IMAGES, type StoredResult } from './job-records.js';
-import type { ReuseKeys } from '../jobs/reuse-key.js';
+import { MAX_IMAGES, type ReuseKeys, type StoredResult } from './job-records.js';
 import type { TimeSource } from '../files/wall-time.js';
 import type { Statements } from './statements.js';
 

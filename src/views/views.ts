@@ -10,7 +10,8 @@ import { pathPattern, type PathPattern } from '../base/path-pattern.js';
 import { placesOf } from '../files/image-paths.js';
 import type { StoreAllowance } from '../store/job-records.js';
 import type { ServiceStore } from '../store/service-store.js';
-import { viewNotFound, type StoredView, type ViewContent } from '../store/view.js';
+import { nameNotFound, type Put } from '../store/named-versions.js';
+import type { StoredView, ViewContent } from '../store/view-rows.js';
 
 /** What an image is run with, and the view that it comes from. */
 export interface Resolved {
@@ -70,20 +71,20 @@ export class Views {
   async get(name: string, keyId: string | null, version?: number): Promise<StoredView> {
     const view = this.#owned(ownerOf(keyId)).views.get(name);
     const wanted = version ?? view?.version;
-    if (wanted === undefined) throw viewNotFound(name);
+    if (wanted === undefined) throw nameNotFound('view', name);
     return wanted === view?.version ? view : this.#store.viewVersion(ownerOf(keyId), name, wanted);
   }
 
-  /** Resolves once it is on disk: from then on images that begin use it. */
-  async put(
-    name: string,
-    content: ViewContent,
-    keyId: string | null,
-  ): Promise<{ view: StoredView; created: boolean }> {
+  /**
+   * Resolves once it is on disk: from then on images that begin use it. Rejects with `view_changed` where another call has
+   * changed the view since this one began.
+   */
+  async put(name: string, content: ViewContent, keyId: string | null): Promise<Put<StoredView>> {
     const [owner, at, store] = [ownerOf(keyId), Date.now() / 1000, this.#ofStore(keyId)];
-    const stored = await this.#store.putView(owner, name, content, at, store);
-    this.#change(keyId, (views) => views.set(name, stored.view));
-    return stored;
+    const from = this.#owned(owner).views.get(name)?.version ?? null;
+    const put = await this.#store.putView(owner, name, content, at, from, store);
+    this.#change(keyId, (views) => views.set(name, put.stored));
+    return put;
   }
 
   /** Rejects with `view_not_found`. */

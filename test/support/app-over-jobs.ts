@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { ModelAliases, type AliasStore } from '../../src/aliases/model-aliases.js';
 import { ShadowRuns } from '../../src/aliases/shadow-runs.js';
-import { aliasNotFound } from '../../src/store/stored-alias.js';
+import { nameNotFound } from '../../src/store/named-versions.js';
 import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
@@ -14,7 +14,7 @@ import { ScriptedDetector } from './scripted-detector.js';
 export const ROOT = '/srv/images';
 
 /** test/service makes some. */
-const notFound = (name: string) => Promise.reject(aliasNotFound(name));
+const notFound = (name: string) => Promise.reject(nameNotFound('alias', name));
 const NO_ALIASES: AliasStore = {
   aliasVersion: notFound,
   putAlias: notFound,

@@ -4,8 +4,8 @@ import type { ModelVersion } from '../../api/model.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../../store/job.js';
-import type { StoredResult, WaitingImage } from '../../store/job-records.js';
-import { reuseKeys, settledStamp, type ReuseKeys, type ReuseSubject } from '../reuse-key.js';
+import type { ReuseKeys, StoredResult, WaitingImage } from '../../store/job-records.js';
+import { reuseKeys, settledStamp, type ReuseSubject } from '../reuse-key.js';
 import type { ServiceStore } from '../../store/service-store.js';
 import type { Resolved, Views } from '../../views/views.js';
 

@@ -116,6 +116,22 @@ describe('a view', () => {
     expect(await put('north', content)).toMatchObject({ status: 201, body: { version: 3 } });
   });
 
+  test('is not overwritten by a change that began before another one was stored', async () => {
+    const at = (x: number) => put('north', { regions: [regionBetween('gate', 0, x)] });
+    for (const [version, x] of [1, 2].entries()) {
+      const both = await Promise.all([at(0.1 * x), at(0.3 * x)]);
+      expect(both).toMatchObject([
+        { body: { version: version + 1 } },
+        { status: 409, body: { code: 'view_changed' } },
+      ]);
+    }
+    const same = await Promise.all([at(0.9), at(0.9)]);
+    expect(same).toMatchObject([
+      { status: 200, body: { version: 3 } },
+      { status: 200, body: { version: 3 } },
+    ]);
+  });
+
   test('can be read as it was', async () => {
     await put('north', { regions: [LEFT] });
     await put('north', { regions: [RIGHT] });
