@@ -35,8 +35,6 @@ import type {
   JobAllowances,
   JobCounts,
   ListPlace,
-  StoreAllowance,
-  StoreUse,
   StoredCounts,
   StoredImage,
   StoredJob,
@@ -44,9 +42,8 @@ import type {
   Submitted,
 } from '../store/job-records.js';
 import type { ServiceStore } from '../store/service-store.js';
+import type { StoreAllowances } from '../store/store-allowances.js';
 import type { QueueCounts } from './queue-counts.js';
-import type { Uploads } from '../uploads/uploads.js';
-import type { Views } from '../views/views.js';
 import type { StoredWatch, WatchedFile } from '../store/watched.js';
 
 export interface ServiceParts {
@@ -54,18 +51,15 @@ export interface ServiceParts {
   runner: JobRunner;
   events: JobEvents;
   counts: QueueCounts;
-  views: Views;
   /** What API keys may take. */
   allowances: Allowances;
-  /** Of the store; null: all. */
-  ofStore: (keyId: string | null) => StoreAllowance | null;
+  ofStore: StoreAllowances;
   /** A key was refused, since it has all that it may take. */
   keyIsFull: () => void;
   /** Why there is no room for the results of new jobs of this key; null where there is. */
   noRoom: (keyId: string | null) => LatticeError | null;
   /** Jobs were removed: their images are left to be. */
   removed: () => void;
-  uploads: Uploads;
   maxQueuedJobs: number;
   stats: () => DetectorStats;
   stopping: () => boolean;
@@ -77,14 +71,10 @@ const NO_BOXES = '{}';
 
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
 export class JobService {
-  readonly views: Views;
-  readonly uploads: Uploads;
   readonly #parts: ServiceParts;
   readonly #turns = pLimit(1);
 
   constructor(parts: ServiceParts) {
-    this.views = parts.views;
-    this.uploads = parts.uploads;
     this.#parts = parts;
   }
 
@@ -312,21 +302,6 @@ export class JobService {
   /** Boxes of each of these jobs by class so far, most first. */
   classCounts(jobs: readonly Job[]): Promise<ClassCounts[]> {
     return this.#parts.store.classCounts(jobs.map(({ jobId }) => jobId));
-  }
-
-  /** Of file names of drawn copies, those that belong to jobs. */
-  copiesOfJobs(names: readonly string[]): Promise<string[]> {
-    return this.#parts.store.copiesOfJobs(names);
-  }
-
-  /** What each API key has in the store. */
-  storeUse(): Promise<StoreUse[]> {
-    return this.#parts.store.storeUse();
-  }
-
-  /** How many jobs are kept beyond the retention time. */
-  keptJobs(): Promise<number> {
-    return this.#parts.store.keptJobs();
   }
 
   /** Changes the given labels of a job, also of one that runs or has ended. */

@@ -8,8 +8,8 @@ import type { ProcessedImage } from '../api/image.js';
 import type { DetectOptions } from '../api/options.js';
 import { pathPattern, type PathPattern } from '../base/path-pattern.js';
 import { placesOf } from '../files/image-paths.js';
-import type { StoreAllowance } from '../store/job-records.js';
 import type { ServiceStore } from '../store/service-store.js';
+import type { StoreAllowances } from '../store/store-allowances.js';
 import { nameNotFound, type Put } from '../store/named-versions.js';
 import type { StoredView, ViewContent } from '../store/view-rows.js';
 
@@ -36,24 +36,19 @@ type ViewStore = Pick<ServiceStore, 'views' | 'viewVersion' | 'putView' | 'delet
 export class Views {
   readonly #store: ViewStore;
   readonly #imageRoots: readonly string[];
-  readonly #ofStore: (keyId: string | null) => StoreAllowance | null;
+  readonly #ofStore: StoreAllowances;
   readonly #owners = new Map<string, Owned>();
 
-  private constructor(
-    store: ViewStore,
-    imageRoots: readonly string[],
-    ofStore: (keyId: string | null) => StoreAllowance | null,
-  ) {
+  private constructor(store: ViewStore, imageRoots: readonly string[], ofStore: StoreAllowances) {
     this.#store = store;
     this.#ofStore = ofStore;
     this.#imageRoots = imageRoots;
   }
 
-  /** `ofStore`: how much of the store a key may take; null: all. */
   static async open(
     store: ViewStore,
     imageRoots: readonly string[],
-    ofStore: (keyId: string | null) => StoreAllowance | null = () => null,
+    ofStore: StoreAllowances = () => null,
   ): Promise<Views> {
     const views = new Views(store, imageRoots, ofStore);
     for (const view of await store.views()) views.#owned(view.owner).views.set(view.name, view);

@@ -94,7 +94,7 @@ test('a restored store has every job as it was; what ran goes on, and pending we
   expect(await again.service.get(done.jobId, null)).toEqual(await jobsOf(place.data, done.jobId));
   expect(await again.service.images(done.jobId)).toEqual(result);
   expect(await ended(again.service, running.jobId)).toMatchObject({ status: 'completed' });
-  const due = await again.webhooks.due(Date.now() / 1000 + 60, {
+  const due = await again.store.webhooks.due(Date.now() / 1000 + 60, {
     limit: 9,
     perHost: 9,
     without: [],

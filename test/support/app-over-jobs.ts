@@ -52,6 +52,8 @@ export function composeOver(
     config: { ...loadConfig({}, {}), imageRoots: [ROOT, tmpdir()], ...config },
     version: '1.2.3',
     jobs: jobs.service,
+    uploads: jobs.parts.uploads,
+    views: jobs.parts.views,
     watches: {
       list: () => Promise.resolve([]),
       get: (name) => Promise.reject(watchNotFound(name)),

@@ -288,8 +288,8 @@ describe('an upload without a job', () => {
 
 test('another owner has no part of it', async () => {
   using folder = new TemporaryFolder();
-  await using jobs = await openTestJobs(folder, { uploads: LIMITS });
-  const { uploads } = jobs.service;
+  await using jobs = await openTestJobs(folder, { limits: LIMITS });
+  const { uploads } = jobs;
   const id = (await uploads.create([], 'north')).upload.uploadId;
   await uploads.write(id, 'north', fileOf('a.jpg'));
   const refused = { code: 'upload_not_found' };
@@ -312,8 +312,8 @@ test('another owner has no part of it', async () => {
 
 test('the photos of a job reach the detector, outlive a restart and a retry, and go with the last of their jobs', async () => {
   using folder = new TemporaryFolder();
-  const opened = await openTestJobs(folder, { uploads: LIMITS, retentionIntervalMs: 20 });
-  const { uploads } = opened.service;
+  const opened = await openTestJobs(folder, { limits: LIMITS, retentionIntervalMs: 20 });
+  const { uploads } = opened;
   const id = (await uploads.create([], null)).upload.uploadId;
   await uploads.write(id, null, fileOf('a/b.jpg', jpeg(70_000)));
   const spec = specOf({ imagePaths: ['a/b.jpg', 'a/gone.jpg'], upload: id });
@@ -337,7 +337,7 @@ test('the photos of a job reach the detector, outlive a restart and a retry, and
   expect(second.spec.upload).toBe(id);
   await ended(jobs.service, second.jobId);
   expect(jobs.detector.paths).toEqual(['a/b.jpg', 'a/b.jpg']);
-  await jobs.service.uploads.sweep();
+  await jobs.uploads.sweep();
   expect(onDisk()).toBe(true);
 
   // Both jobs are over their time.
@@ -353,6 +353,6 @@ test.each([
 ])('none are taken where the quota or the data folder %s', async (_what, limits, roots) => {
   using folder = new TemporaryFolder();
   const imageRoots = roots.map((root) => join(folder.path, root));
-  await using jobs = await openTestJobs(folder, { uploads: limits, imageRoots });
-  await expect(jobs.service.uploads.create([], null)).rejects.toMatchObject({ code: 'not_found' });
+  await using jobs = await openTestJobs(folder, { limits, imageRoots });
+  await expect(jobs.uploads.create([], null)).rejects.toMatchObject({ code: 'not_found' });
 });

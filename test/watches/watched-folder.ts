@@ -87,9 +87,9 @@ export class WatchedFolder implements AsyncDisposable {
 
   async open(): Promise<void> {
     this.#jobs = await openTestJobs(this.#data, {}, this.detector);
-    const { ledger, service } = this.#jobs;
+    const { store, service } = this.#jobs;
     this.#watches = await Watches.open({
-      ledger,
+      ledger: store,
       jobs: service,
       imageRoots: [this.root],
       logger: silent,

@@ -16,17 +16,17 @@ export const FORM_TYPE = 'multipart/form-data';
 const PICTURE_TYPE = /^(?:image\/[\w.+*-]+|application\/octet-stream)\s*(?:;|$)/i;
 const FORM = /^multipart\/form-data\s*(?:;|$)/i;
 
-export interface Upload extends Form {
+export interface PictureBody extends Form {
   image: Buffer;
 }
 
-type UploadConfig = Pick<Config, 'acceptImages' | 'maxFileBytes'>;
+type PictureConfig = Pick<Config, 'acceptImages' | 'maxFileBytes'>;
 
-export class Uploads {
-  readonly #config: UploadConfig;
+export class PictureBodies {
+  readonly #config: PictureConfig;
   readonly #inHand: BytesInHand;
 
-  constructor(config: UploadConfig) {
+  constructor(config: PictureConfig) {
     this.#config = config;
     this.#inHand = new BytesInHand(config);
   }
@@ -40,7 +40,7 @@ export class Uploads {
   }
 
   /** Whether the body is, by its Content-Type, a picture or a form. */
-  isUpload(c: AppContext): boolean {
+  isPicture(c: AppContext): boolean {
     return this.maxBytes(c.req.header('content-type')) !== null;
   }
 
@@ -48,7 +48,7 @@ export class Uploads {
    * Reads the body and runs `work` on it; its bytes count as in hand until then. Rejects with `unsupported_media_type`
    * where pictures are not accepted, `body_too_large`, `overloaded`, or as `readForm`.
    */
-  async receive<T>(c: AppContext, work: (upload: Upload) => Promise<T>): Promise<T> {
+  async receive<T>(c: AppContext, work: (picture: PictureBody) => Promise<T>): Promise<T> {
     this.#check(c);
     const share = this.#inHand.open();
     try {
@@ -87,7 +87,7 @@ export class Uploads {
     refuseCoding(c);
   }
 
-  async #read(c: AppContext, share: Share): Promise<Upload> {
+  async #read(c: AppContext, share: Share): Promise<PictureBody> {
     const { maxFileBytes } = this.#config;
     const type = c.req.header('content-type') ?? '';
     const bodyBytes = declaredBytes(c);

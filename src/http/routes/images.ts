@@ -114,7 +114,7 @@ const folderPageSchema = z
 
 export type FolderPageBody = z.infer<typeof folderPageSchema>;
 
-export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps): void {
+export function imageRoutes(route: AddRoute, { config, detector, uploads }: AppDeps): void {
   const folders = new Folders(config.imageRoots);
   const pictures = new Pictures({ detector, config });
   const inHand = new BytesInHand(config);
@@ -192,7 +192,7 @@ export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps
       try {
         const found = await pictures.read(path, async () => {
           if (upload === undefined) return detector.readImage(path);
-          const picture = await jobs.uploads.read(upload, path, c.get('keyId'));
+          const picture = await uploads.read(upload, path, c.get('keyId'));
           picture.release();
           return picture.bytes;
         });

@@ -134,8 +134,7 @@ export function isUploadedFile(method: string | undefined, path: string | undefi
 }
 
 export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
-  const { config, draining, jobs } = parts;
-  const { uploads } = jobs;
+  const { config, draining, uploads } = parts;
   const refuse = (): void => {
     if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     if (!config.acceptImages) {

@@ -72,8 +72,7 @@ const params = z.object({ name: viewNameSchema.meta({ example: 'north' }) });
 const ofView = { tags: ['Views'], request: { params } };
 const errors = ['view_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 
-export function viewRoutes(route: AddRoute, { jobs, config }: RouteParts): void {
-  const { views } = jobs;
+export function viewRoutes(route: AddRoute, { views, config }: RouteParts): void {
   route(
     {
       method: 'get',

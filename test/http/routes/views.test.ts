@@ -48,7 +48,10 @@ let jobs: TestJobs;
 let app: Harness;
 
 function open(over: TestJobs, overrides: Parameters<typeof compose>[1] = {}): Harness {
-  return compose({}, { jobs: over.service, detector: over.detector, ...overrides });
+  return compose(
+    {},
+    { jobs: over.service, views: over.views, detector: over.detector, ...overrides },
+  );
 }
 beforeEach(async () => {
   folder = new TemporaryFolder();
@@ -350,7 +353,7 @@ describe('a job', () => {
 
   test('whose view is gone before an image runs fails with unknown_view, and is not retried', async () => {
     await put('north', { regions: [LEFT] });
-    await jobs.service.views.remove('north', null);
+    await jobs.views.remove('north', null);
     const spec = { job_type: 'batch_detect', image_paths: ['a.jpg'], view: 'north' };
     expect(await post(app, '/v1/jobs/submit', spec)).toMatchObject({
       status: 422,

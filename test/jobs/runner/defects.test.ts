@@ -4,7 +4,7 @@ import { LatticeError } from '../../../src/api/errors.js';
 import { openJobs, type JobsOptions } from '../../../src/jobs/open-jobs.js';
 import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
 import { FakeDetector } from '../../support/fake-detector.js';
-import { TemporaryFolder, ended, silent, specOf, until } from '../job-folder.js';
+import { ended, openParts, silent, specOf, TemporaryFolder, until } from '../job-folder.js';
 
 type Replace = (store: ServiceStore) => Partial<ServiceStore>;
 const defect = () =>
@@ -33,6 +33,7 @@ test.each<[string, Replace]>([
   const logged: object[] = [];
   const options: JobsOptions = {
     dataDir: folder.path,
+    ...(await openParts(store, folder.path)),
     detector: new FakeDetector(),
     maxQueuedJobs: 10,
     resultTtlHours: 1,

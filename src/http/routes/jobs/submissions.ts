@@ -104,7 +104,7 @@ const SUBMISSION_ERRORS = [
 ] as const satisfies ErrorCode[];
 
 export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
-  const { catalogue, config, draining, jobs, readSubmission } = parts;
+  const { catalogue, config, draining, jobs, readSubmission, views } = parts;
   route(
     {
       method: 'post',
@@ -189,7 +189,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         const { options } = job.spec;
         await catalogue.check(modelName ?? options.modelName);
         if (modelName !== undefined) await refuseOtherModel(options, modelName, catalogue);
-        jobs.views.refuseUnknown(options.view, c.get('keyId'));
+        views.refuseUnknown(options.view, c.get('keyId'));
         return jobs.retry(retryOf, c.get('keyId'), wanted, once, originOf(c));
       });
       return replyAccepted(c, submission, {}, { retry_of: retryOf });

@@ -5,7 +5,13 @@ import { expect, test } from 'vitest';
 import { listen } from '../../../../src/http/server/listen.js';
 import { openJobs } from '../../../../src/jobs/open-jobs.js';
 import { openStore } from '../../../../src/store/service-store.js';
-import { imagesNamed, silent, specOf, TemporaryFolder } from '../../../jobs/job-folder.js';
+import {
+  imagesNamed,
+  openParts,
+  silent,
+  specOf,
+  TemporaryFolder,
+} from '../../../jobs/job-folder.js';
 import { compose } from '../../../support/composed-app.js';
 import { overWorkers, SimulatedWorker } from '../../../support/simulated-worker.js';
 
@@ -50,7 +56,9 @@ test('while 40,000 images are read other requests are answered', async () => {
     (_, index) => new SimulatedWorker(`worker-${index}`, options),
   );
   const detector = overWorkers(workers);
-  const jobs = await openJobs(await openStore(folder.path), {
+  const store = await openStore(folder.path);
+  const jobs = await openJobs(store, {
+    ...(await openParts(store, folder.path)),
     dataDir: folder.path,
     detector,
     maxQueuedJobs: 10,
