@@ -8,23 +8,20 @@ import type { Allowances } from '../api/quotas.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
 import { pageOf, readCursor, writeCursor } from '../api/list-page.js';
+import type { ImageFilter, JobFilter, JobSort, JobStatus } from '../api/jobs.js';
 import {
   type ClassCounts,
   type Idempotency,
   type ImageCounts,
   type ImageEntry,
-  type ImageFilter,
   type ImageOutcome,
   type ImageState,
   type ImageTally,
   type Job,
   type JobEvent,
-  type JobFilter,
   jobNotFound,
   type JobOrigin,
-  type JobSort,
   type JobSpec,
-  type JobStatus,
   type RetriedRun,
   withoutOutcome,
   type UnsureImage,

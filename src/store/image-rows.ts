@@ -7,13 +7,8 @@ import { byClassKey, classKey } from '../api/class-key.js';
 import type { NamedVersion } from '../api/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../api/class-counts.js';
-import {
-  CONFIDENCE_STEPS,
-  type ImageFilter,
-  type ImageOutcome,
-  type ImageTally,
-  type UnsureImage,
-} from './job.js';
+import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';
+import type { ImageOutcome, ImageTally, UnsureImage } from './job.js';
 import { countClasses } from '../api/class-counts.js';
 import {
   MAX_IMAGES,

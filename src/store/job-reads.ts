@@ -1,14 +1,7 @@
-/** Reads of the job store: after the writes of their group, outside its transaction. */
+/** Reads of the store: after the writes of their group, outside its transaction. */
 import type { Problem } from '../api/errors.js';
-import type {
-  ClassCounts,
-  Idempotency,
-  JobCounted,
-  JobEvent,
-  JobFilter,
-  JobSort,
-  JobStatus,
-} from './job.js';
+import type { JobFilter, JobSort, JobStatus } from '../api/jobs.js';
+import type { ClassCounts, Idempotency, JobCounted, JobEvent } from './job.js';
 import {
   MAX_IMAGES,
   taskId,

@@ -2,13 +2,8 @@
 import type { Problem } from '../api/errors.js';
 import type { Keep } from '../api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../api/options.js';
-import {
-  jobNotFound,
-  REUSE_MODES,
-  type Idempotency,
-  type JobModelUse,
-  type JobSettings,
-} from './job.js';
+import { REUSE_MODES } from '../api/jobs.js';
+import { jobNotFound, type Idempotency, type JobModelUse, type JobSettings } from './job.js';
 import type { StoredJob } from './job-records.js';
 import type { Statements } from './statements.js';
 

@@ -3,21 +3,12 @@ import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/model.js';
+import type { JobType, JobStatus, ReuseMode, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
 import type { FileRead } from '../api/file-read.js';
 import type { ProcessedImage, RegionCounts } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
-
-export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
-export type JobType = (typeof JOB_TYPES)[number];
-
-export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
-
-/** Which images of a job may take over a stored result; the first is the default of submissions. */
-export const REUSE_MODES = ['off', 'unchanged', 'content'] as const;
-export type ReuseMode = (typeof REUSE_MODES)[number];
 
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */
 export interface JobSettings {
@@ -173,49 +164,12 @@ export interface JobCounted {
   regionCounts?: RegionCounts | undefined;
 }
 
-export interface JobFilter {
-  status?: JobStatus[] | undefined;
-  jobType?: JobType | undefined;
-  submittedAfter?: number | undefined;
-  submittedBefore?: number | undefined;
-  modelName?: string | undefined;
-  /** In any letter case. */
-  tag?: string | undefined;
-  /** Words that the name, the typed paths, the tags, the notes or the title of the metadata have, in any letter case. */
-  words?: readonly string[] | undefined;
-  /** The name of a watch. */
-  watch?: string | undefined;
-  keyId?: string | null;
-}
-
-/**
- * The order of a list. `submitted`: newest first. `ended`: those that have not ended, then the last to end first. `name`:
- * by title, from A. With `-`, the reverse.
- */
-export const JOB_SORTS = ['submitted', '-submitted', 'ended', '-ended', 'name', '-name'] as const;
-export type JobSort = (typeof JOB_SORTS)[number];
-
-/** The outcome of an image: boxes, no boxes, an error, none yet, or none because its job was ended. */
-export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending', 'not_run'] as const;
-
 /** An image without its boxes. */
 export interface ImageState {
   index: number;
   path: string;
   outcome: (typeof IMAGE_OUTCOMES)[number];
 }
-
-/** An image passes if it has the outcome and one of its boxes fits every other given field. */
-export interface ImageFilter {
-  outcome?: (typeof IMAGE_OUTCOMES)[number] | undefined;
-  /** A box of one of these classes; at least one. */
-  classes?: readonly string[] | undefined;
-  /** A box below this confidence. */
-  confidenceBelow?: number | undefined;
-}
-
-/** Of the histogram of confidences: step n begins at n / 20. */
-export const CONFIDENCE_STEPS = 20;
 
 /** Images of a job by outcome, its boxes by class and step of confidence, and by region and class. */
 export interface ImageTally {
@@ -240,10 +194,6 @@ export interface UnsureImage {
   margin: number;
 }
 
-/** What images of a job are counted together by. */
-export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
-export type Grouping = (typeof GROUPINGS)[number];
-
 /** An image that has ended, as it counts. */
 export interface ImageCounts {
   index: number;
@@ -255,9 +205,6 @@ export interface ImageCounts {
   /** When the picture was taken; null where it is not known. */
   taken: PictureTime | null;
 }
-
-/** `failed`: those without boxes because of an error or because their job ended first. */
-export const RETRIED_IMAGES = ['failed', 'all'] as const;
 
 /** Which images of an ended job run again, and on what. */
 export interface RetriedRun {

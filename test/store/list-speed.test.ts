@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import { JOB_SORTS, type JobFilter, type JobSort } from '../../src/store/job.js';
+import { JOB_SORTS, type JobFilter, type JobSort } from '../../src/api/jobs.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { TemporaryFolder, specOf } from '../jobs/job-folder.js';
 

@@ -9,7 +9,8 @@ import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { forOwnPages } from '../../../api/own-pages.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
-import { REUSE_MODES, type JobSpec, type SharedSettings } from '../../../store/job.js';
+import { REUSE_MODES } from '../../../api/jobs.js';
+import type { JobSpec, SharedSettings } from '../../../store/job.js';
 import { typedPaths } from '../../../store/job-title.js';
 import {
   createTargetPolicy,

@@ -2,13 +2,8 @@
 import { createHash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError, type ErrorCode } from '../../../api/errors.js';
-import {
-  RETRIED_IMAGES,
-  type Idempotency,
-  type Job,
-  type JobOrigin,
-  type RetriedRun,
-} from '../../../store/job.js';
+import { RETRIED_IMAGES } from '../../../api/jobs.js';
+import type { Idempotency, Job, JobOrigin, RetriedRun } from '../../../store/job.js';
 import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import { traceparentOf } from '../../../base/trace-context.js';
 import type { JobService } from '../../../jobs/job-service.js';
