@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openJobs, openJobStore } from '../src/jobs/open-jobs.js';
-import { silent, specOf } from '../test/jobs/job-folder.js';
+import { openJobs } from '../src/jobs/open-jobs.js';
+import { openStore } from '../src/store/service-store.js';
+import { openParts, silent, specOf } from '../test/jobs/job-folder.js';
 import { overWorkers, SimulatedWorker } from '../test/support/simulated-worker.js';
 import { HttpClient } from './load/http-client.js';
 import { summarise } from './load/percentiles.js';
@@ -67,7 +68,9 @@ async function runJob(dataDir: string, boxes: number | null): Promise<Kept> {
     { length: boxes === null ? 0 : WORKERS },
     (_, index) => new SimulatedWorker(`worker-${index}`, options),
   );
-  const jobs = await openJobs(await openJobStore(dataDir), {
+  const store = await openStore(dataDir);
+  const jobs = await openJobs(store, {
+    ...(await openParts(store, dataDir)),
     dataDir,
     detector: overWorkers(workers),
     maxQueuedJobs: 10,

@@ -2,7 +2,7 @@
 import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
 import type { LatticeError } from '../api/errors.js';
 import type { Detection, ImageResult, ImageSize } from '../api/image.js';
-import type { StoredAlias } from '../api/stored-alias.js';
+import type { StoredAlias } from '../store/alias-rows.js';
 import type { DetectRequest } from '../execution/detector.js';
 import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
 

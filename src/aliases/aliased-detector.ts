@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { toLatticeError } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription } from '../api/model.js';
-import type { StoredAlias } from '../api/stored-alias.js';
+import type { StoredAlias } from '../store/alias-rows.js';
 import { DEFAULT_PARAMETERS } from '../api/options.js';
 import type { DetectRequest, Detector } from '../execution/detector.js';
 import { modelOf, type ModelAliases } from './model-aliases.js';

@@ -8,17 +8,15 @@ import { classKey } from '../api/class-key.js';
 import { LatticeError } from '../api/errors.js';
 import type { ModelDescription } from '../api/model.js';
 import type { AliasContent } from '../api/model-alias.js';
-import { aliasNotFound, type PutAlias, type StoredAlias } from '../api/stored-alias.js';
+import type { StoredAlias } from '../store/alias-rows.js';
+import { nameNotFound, type Put } from '../store/named-versions.js';
+import type { ServiceStore } from '../store/service-store.js';
 import type { Detector } from '../execution/detector.js';
 
-/** As the calls of the job store. `from`: the version that is to be replaced, null where there is no alias. */
-export interface AliasStore {
-  aliasVersion(name: string, version: number): Promise<StoredAlias>;
-  putAlias(name: string, content: AliasContent, at: number, from: number | null): Promise<PutAlias>;
-  aliasBefore(name: string): Promise<AliasContent>;
-  rollBackAlias(name: string, at: number, from: number): Promise<StoredAlias>;
-  deleteAlias(name: string, at: number): Promise<void>;
-}
+export type AliasStore = Pick<
+  ServiceStore,
+  'aliasVersion' | 'putAlias' | 'aliasBefore' | 'rollBackAlias' | 'deleteAlias'
+>;
 
 /** An engine of a GPU may have to be built. */
 const LOAD_MS = 60_000;
@@ -50,7 +48,7 @@ export class ModelAliases {
   async get(name: string, version?: number): Promise<StoredAlias> {
     const alias = this.#byName.get(name);
     const wanted = version ?? alias?.version;
-    if (wanted === undefined) throw aliasNotFound(name);
+    if (wanted === undefined) throw nameNotFound('alias', name);
     return wanted === alias?.version ? alias : this.#store.aliasVersion(name, wanted);
   }
 
@@ -59,15 +57,19 @@ export class ModelAliases {
    * of a model that cannot be used, with `validation_failed` for a canary that lacks a class of the model, and with
    * `alias_changed` where another call has changed the alias since this one began.
    */
-  put(name: string, content: AliasContent): Promise<PutAlias> {
+  put(name: string, content: AliasContent): Promise<Put<StoredAlias>> {
     return this.#replace(name, content, this.#byName.get(name)?.version ?? null);
   }
 
-  async #replace(name: string, content: AliasContent, from: number | null): Promise<PutAlias> {
+  async #replace(
+    name: string,
+    content: AliasContent,
+    from: number | null,
+  ): Promise<Put<StoredAlias>> {
     await this.#check(content);
-    const stored = await this.#store.putAlias(name, content, Date.now() / 1000, from);
-    this.#byName.set(name, stored.alias);
-    return stored;
+    const put = await this.#store.putAlias(name, content, Date.now() / 1000, from);
+    this.#byName.set(name, put.stored);
+    return put;
   }
 
   /** The canary answers all requests from then on, without one the shadow. Rejects as `put`, and with `no_other_model`. */
@@ -78,7 +80,7 @@ export class ModelAliases {
       const detail = `The alias '${name}' has neither a canary nor a shadow to promote.`;
       throw new LatticeError('no_other_model', detail);
     }
-    return (await this.#replace(name, { model, canary: null, shadow: null }, version)).alias;
+    return (await this.#replace(name, { model, canary: null, shadow: null }, version)).stored;
   }
 
   /**

@@ -57,6 +57,7 @@ const ROWS = {
   quota_exceeded: { status: 429, title: 'The API key has all that it may take', of: 'request' },
   // Views.
   view_not_found: { status: 404, title: 'View not found', of: 'request' },
+  view_changed: { status: 409, title: 'The view was changed meanwhile', of: 'request' },
   unknown_view: { status: 422, title: 'View of the request not found', of: 'request' },
   // Uploads.
   upload_not_found: { status: 404, title: 'Upload not found', of: 'request' },

@@ -1,8 +1,8 @@
 /** `lattice backup` and `lattice restore`: the jobs of a data folder in one file. */
 import { constants, setPriority } from 'node:os';
 import { STANDARD_OUTPUT } from '../base/output-place.js';
-import type { Backup } from '../jobs/backup/back-up.js';
-import type { Restored } from '../jobs/backup/restore.js';
+import type { Backup } from '../backup/back-up.js';
+import type { Restored } from '../backup/restore.js';
 import { examples } from './command-options.js';
 import { addSettingFlags, configOf } from './setting-flags.js';
 import { UsageError, type RegisterCommand } from './terminal.js';
@@ -40,7 +40,7 @@ export const registerBackup: RegisterCommand = (program, terminal) => {
     .option('--no-pictures', 'leave out drawn pictures and photos that were sent')
     .addHelpText('after', BACKUP_MORE + examples('backup /mnt/backups/jobs.tar --force'))
     .action(async (file: string, flags: BackupFlags) => {
-      const { backUp } = await import('../jobs/backup/back-up.js');
+      const { backUp } = await import('../backup/back-up.js');
       const { dataDir } = configOf(flags);
       const { pictures, force: replace = false } = flags;
       if (file === STANDARD_OUTPUT && terminal.isScreen) {
@@ -73,7 +73,7 @@ export const registerRestore: RegisterCommand = (program, terminal) => {
     .option('--check', 'only read the file, and say whether it is whole')
     .addHelpText('after', RESTORE_MORE + examples('restore jobs.tar --data-dir /var/lib/lattice'))
     .action(async (file: string, flags: RestoreFlags) => {
-      const { checkBackup, restore } = await import('../jobs/backup/restore.js');
+      const { checkBackup, restore } = await import('../backup/restore.js');
       const { dataDir } = configOf(flags);
       const { force: moveAside = false, check } = flags;
       const restored = await untilSignal<Omit<Restored, 'aside'> & Partial<Restored>>(

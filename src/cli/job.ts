@@ -1,6 +1,6 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { GROUPINGS, JOB_SORTS, JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
+import { GROUPINGS, JOB_SORTS, JOB_STATUSES, JOB_TYPES } from '../api/jobs.js';
 import {
   addLabelFlags,
   nameList,

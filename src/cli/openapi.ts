@@ -31,6 +31,8 @@ async function createDocument(): Promise<object> {
     config: loadConfig({}, {}),
     version: packageVersion(),
     jobs: INERT,
+    uploads: INERT,
+    views: INERT,
     watches: INERT,
     jobsHealth: () => Promise.resolve(null),
     detector: INERT,

@@ -4,7 +4,7 @@ import { ServiceError } from '../client/service-error.js';
 import { ConfigError, loadConfig } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
 import { faultOf, isPathError } from '../base/path-fault.js';
-import { BackupRefused } from '../jobs/backup/backup-refused.js';
+import { BackupRefused } from '../backup/backup-refused.js';
 import { registerBackup, registerRestore } from './backup.js';
 import { registerBench } from './bench.js';
 import { registerDetect } from './detect.js';

@@ -1,7 +1,7 @@
 /** `lattice watch`: watched folders of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { timesOf, type ScheduledTime } from '../api/watch-times.js';
-import { EXISTING_FILES } from '../jobs/watched.js';
+import { EXISTING_FILES } from '../store/watched.js';
 import { numberThat, serviceCommand, wholeNumber } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';

@@ -11,8 +11,10 @@ import type { ServiceState } from '../api/service-state.js';
 import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
+import type { Uploads } from '../uploads/uploads.js';
+import type { Views } from '../views/views.js';
 import type { Watches } from '../watches/watches.js';
-import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
+import type { WebhookDeliveryState } from '../store/webhook-delivery.js';
 import type { ModelAliases } from '../aliases/model-aliases.js';
 import type { ShadowRuns } from '../aliases/shadow-runs.js';
 import type { ApiKeys } from './access/api-keys.js';
@@ -65,6 +67,8 @@ export interface AppDeps {
   /** Version of the service, shown in `/openapi.json`. */
   version: string;
   jobs: JobService;
+  uploads: Uploads;
+  views: Views;
   watches: Pick<Watches, 'list' | 'get' | 'add' | 'change' | 'remove'>;
   /** Why jobs cannot be stored at the moment; null when they can. */
   jobsHealth(): Promise<LatticeError | null>;

@@ -3,11 +3,11 @@ import type { AppDeps } from './app-deps.js';
 import type { ReadSettings, ReadSubmission } from './routes/jobs/read-submission.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import type { HideFolders } from './answer/problem.js';
-import type { Uploads } from './request/uploads.js';
+import type { PictureBodies } from './request/picture-bodies.js';
 
 export interface RouteParts extends AppDeps {
   hide: HideFolders;
-  uploads: Uploads;
+  pictures: PictureBodies;
   catalogue: ModelCatalogue;
   readSubmission: ReadSubmission;
   readSettings: ReadSettings;

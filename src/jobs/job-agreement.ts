@@ -2,7 +2,7 @@
 import { CONFIDENCE_CHANGE } from '../api/box-changes.js';
 import { toMicros } from '../base/rounded.js';
 import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
-import type { Job } from './job.js';
+import type { Job } from '../store/job.js';
 import { comparePairs, type CompareHow, type ImagePair, type JobChanges } from './job-changes.js';
 import type { JobService } from './job-service.js';
 

@@ -1,7 +1,7 @@
 /** Two jobs over the same images: what became of the boxes of the first in the second, image by image. */
 import { compareBoxes, countChanges, type Change, type ComparedBox } from '../api/box-changes.js';
 import type { Detection, ImageSize } from '../api/image.js';
-import type { ImageState, Job } from './job.js';
+import type { ImageState, Job } from '../store/job.js';
 import type { JobService } from './job-service.js';
 
 /** Pairs whose boxes are asked for at once; the store gives as many as fill a page. */

@@ -1,5 +1,5 @@
 /** Passes events to the listeners. An error of a listener is logged; it stays, and the others get the event. */
-import type { JobEvent } from './job.js';
+import type { JobEvent } from '../store/job.js';
 import type { Logger } from '../base/logger-port.js';
 
 export class JobEvents {

@@ -7,65 +7,56 @@ import type { JobLabels } from '../api/job-labels.js';
 import type { Allowances } from '../api/quotas.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
-import { pageOf, readCursor, writeCursor } from './list-page.js';
+import { pageOf, readCursor, writeCursor } from '../api/list-page.js';
+import type { ImageFilter, JobFilter, JobSort, JobStatus } from '../api/jobs.js';
 import {
   type ClassCounts,
   type Idempotency,
   type ImageCounts,
   type ImageEntry,
-  type ImageFilter,
   type ImageOutcome,
   type ImageState,
   type ImageTally,
   type Job,
   type JobEvent,
-  type JobFilter,
   jobNotFound,
   type JobOrigin,
-  type JobSort,
   type JobSpec,
-  type JobStatus,
   type RetriedRun,
   withoutOutcome,
   type UnsureImage,
-} from './job.js';
+} from '../store/job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
 import type {
   JobAllowances,
   JobCounts,
   ListPlace,
-  StoreAllowance,
-  StoreUse,
   StoredCounts,
   StoredImage,
   StoredJob,
   Submission,
   Submitted,
-} from './job-records.js';
-import type { JobStore } from './store/job-store.js';
+} from '../store/job-records.js';
+import type { ServiceStore } from '../store/service-store.js';
+import type { StoreAllowances } from '../store/store-allowances.js';
 import type { QueueCounts } from './queue-counts.js';
-import type { Uploads } from './uploads.js';
-import type { Views } from './views.js';
-import type { StoredWatch, WatchedFile } from './watched.js';
+import type { StoredWatch, WatchedFile } from '../store/watched.js';
 
 export interface ServiceParts {
-  store: JobStore;
+  store: ServiceStore;
   runner: JobRunner;
   events: JobEvents;
   counts: QueueCounts;
-  views: Views;
   /** What API keys may take. */
   allowances: Allowances;
-  /** Of the store; null: all. */
-  ofStore: (keyId: string | null) => StoreAllowance | null;
+  ofStore: StoreAllowances;
   /** A key was refused, since it has all that it may take. */
   keyIsFull: () => void;
   /** Why there is no room for the results of new jobs of this key; null where there is. */
   noRoom: (keyId: string | null) => LatticeError | null;
   /** Jobs were removed: their images are left to be. */
   removed: () => void;
-  uploads: Uploads;
   maxQueuedJobs: number;
   stats: () => DetectorStats;
   stopping: () => boolean;
@@ -77,14 +68,10 @@ const NO_BOXES = '{}';
 
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
 export class JobService {
-  readonly views: Views;
-  readonly uploads: Uploads;
   readonly #parts: ServiceParts;
   readonly #turns = pLimit(1);
 
   constructor(parts: ServiceParts) {
-    this.views = parts.views;
-    this.uploads = parts.uploads;
     this.#parts = parts;
   }
 
@@ -312,21 +299,6 @@ export class JobService {
   /** Boxes of each of these jobs by class so far, most first. */
   classCounts(jobs: readonly Job[]): Promise<ClassCounts[]> {
     return this.#parts.store.classCounts(jobs.map(({ jobId }) => jobId));
-  }
-
-  /** Of file names of drawn copies, those that belong to jobs. */
-  copiesOfJobs(names: readonly string[]): Promise<string[]> {
-    return this.#parts.store.copiesOfJobs(names);
-  }
-
-  /** What each API key has in the store. */
-  storeUse(): Promise<StoreUse[]> {
-    return this.#parts.store.storeUse();
-  }
-
-  /** How many jobs are kept beyond the retention time. */
-  keptJobs(): Promise<number> {
-    return this.#parts.store.keptJobs();
   }
 
   /** Changes the given labels of a job, also of one that runs or has ended. */

@@ -1,27 +1,23 @@
 /** Puts the job part of the service together. */
-import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
-import { relative } from 'node:path';
+import { statfsSync, statSync } from 'node:fs';
 import { LatticeError } from '../api/errors.js';
 import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
 import type { Detector } from '../execution/detector.js';
-import { forgetCrashReport, readCrashReport } from './crash-marker.js';
+import { forgetCrashReport, readCrashReport } from '../store/crash-marker.js';
 import type { Annotate, ReadTime } from './runner/image-run.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
-import type { JobStore, WebhookQueue } from './store/job-store.js';
+import type { ServiceStore } from '../store/service-store.js';
+import { storeAllowances } from '../store/store-allowances.js';
 import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
-import { RetentionSweeper, ROOM_FROM, type RemovalReason } from './retention-sweeper.js';
-import type { QueuedJob, StoreSize } from './job-records.js';
+import { RetentionSweeper, type RemovalReason } from './retention-sweeper.js';
+import type { QueuedJob, StoreSize } from '../store/job-records.js';
 import { Reuse, type ReuseParts } from './runner/reuse.js';
 import { JobService, type ServiceParts } from './job-service.js';
-import { Uploads } from './uploads.js';
-import { Views } from './views.js';
-import { UploadedFiles, type UploadLimits } from '../files/uploads/uploaded-files.js';
-import type { WatchLedger } from './watch-ledger.js';
-
-export { openJobStore } from './store/job-store.js';
+import type { Uploads } from '../uploads/uploads.js';
+import type { Views } from '../views/views.js';
 
 export interface JobsOptions {
   /** The folder of the store. */
@@ -29,14 +25,12 @@ export interface JobsOptions {
   /** Stays open longer than the jobs. */
   detector: Detector;
   maxQueuedJobs: number;
-  /** Of photos that are sent for jobs; absent: none are taken. */
-  uploads?: UploadLimits;
+  uploads: Pick<Uploads, 'borrow' | 'rootOf' | 'sweep'>;
+  views: Pick<Views, 'resolve'>;
   resultTtlHours: number;
   /** How long images wait for a volume that does not answer before they fail. */
   volumePatienceMs: number;
   logger: Logger;
-  /** Views match paths beneath them. */
-  imageRoots?: readonly string[];
   annotate?: Annotate;
   readTime?: ReadTime;
   /** What results depend on beside their requests, and how files are looked at; without it each image runs. */
@@ -67,9 +61,6 @@ export interface JobsOptions {
 
 export interface Jobs {
   service: JobService;
-  webhooks: WebhookQueue;
-  /** What watches keep. */
-  ledger: WatchLedger;
   /** Accepts no job, starts no image, waits for running ones until `deadlineMs`. Idempotent; never rejects. */
   drain(deadlineMs: number): Promise<void>;
   /** Drains, then closes the store. Idempotent; never rejects. */
@@ -89,8 +80,8 @@ export interface StoreFigures {
 }
 
 /** Opens the jobs and starts their work. They own the store from here on and close it, also if the opening fails. */
-export async function openJobs(store: JobStore, options: JobsOptions): Promise<Jobs> {
-  const { dataDir, detector, logger } = options;
+export async function openJobs(store: ServiceStore, options: JobsOptions): Promise<Jobs> {
+  const { dataDir, detector, logger, views, uploads } = options;
   try {
     warnOfOpenFolder(dataDir, logger);
     const { pending, running, queuedImages } = await store.counts();
@@ -100,9 +91,6 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     store.onCommitted((committed) => {
       for (const event of committed) events.emit(event);
     });
-    const ofStore = storeAllowances(store, options);
-    const views = await Views.open(store, options.imageRoots ?? [], ofStore);
-    const uploads = await openUploads(store, options);
     const patience = new Patience(logger, options.storeRetryMs ?? 1_000);
     const runner = new JobRunner({
       store,
@@ -132,7 +120,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     const failure = store.failure();
     if (failure !== null)
       logger.error({ failure }, 'the disk of the job store is full: reads only');
-    return assemble(options, store, runner, { counts, events, views, uploads, ofStore });
+    return assemble(options, store, runner, { counts, events });
   } catch (error) {
     await store.close();
     throw error;
@@ -141,9 +129,9 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
 
 function assemble(
   options: JobsOptions,
-  store: JobStore,
+  store: ServiceStore,
   runner: JobRunner,
-  parts: Pick<ServiceParts, 'counts' | 'events' | 'views' | 'uploads' | 'ofStore'>,
+  parts: Pick<ServiceParts, 'counts' | 'events'>,
 ): Jobs {
   const { dataDir, detector, logger, maxQueuedJobs, resultTtlHours } = options;
   const reserveBytes = options.reserveBytes ?? 64 * 1024 * 1024;
@@ -154,13 +142,14 @@ function assemble(
   const { allowances = NO_ALLOWANCES } = options;
   const shares = () => allowances.all('store');
   const kept = { resultTtlHours, historyHours, intervalMs, mostBytes, shares, removeCopies };
-  const retention = new RetentionSweeper(store, parts.uploads, kept, logger);
+  const retention = new RetentionSweeper(store, options.uploads, kept, logger);
   let drained: Promise<unknown> | null = null;
   const service = new JobService({
     store,
     runner,
     ...parts,
     allowances,
+    ofStore: storeAllowances(store, allowances, mostBytes),
     keyIsFull: () => {
       retention.keyIsFull();
     },
@@ -185,8 +174,6 @@ function assemble(
   };
   return {
     service,
-    webhooks: store.webhooks,
-    ledger: store,
     drain,
     stop: async (deadlineMs) => {
       await drain(deadlineMs);
@@ -201,45 +188,9 @@ function assemble(
   };
 }
 
-/** How much of the store each key may take, as the store is now; null: all. */
-function storeAllowances(
-  store: JobStore,
-  { allowances = NO_ALLOWANCES, mostBytes: whole = 0 }: JobsOptions,
-): ServiceParts['ofStore'] {
-  return (keyId) => {
-    const allowance = allowances.of('store', keyId);
-    return allowance && { allowance, whole, isNear: store.size().used > whole * ROOM_FROM };
-  };
-}
-
 function noRoom(why: string, until: string): LatticeError {
   const detail = `${why}; no job is accepted ${until}.`;
   return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
-}
-
-const NO_UPLOADS: UploadLimits = { maxBytes: 0, maxFileBytes: Infinity, maxFiles: 0 };
-
-async function openUploads(store: JobStore, options: JobsOptions): Promise<Uploads> {
-  const { uploads: limits = NO_UPLOADS, dataDir, imageRoots = [], logger } = options;
-  const files = await UploadedFiles.open(dataDir, limits);
-  const folder = realpathSync(dataDir);
-  const isShown = imageRoots.some((root) => {
-    const path = relative(existsSync(root) ? realpathSync(root) : root, folder);
-    return path !== '..' && !path.startsWith('../');
-  });
-  let off: string | null = null;
-  if (limits.maxBytes === 0) {
-    off = 'This service takes no photos for jobs (LATTICE_UPLOADS_MAX_MB=0).';
-  } else if (isShown) {
-    off = 'This service takes no photos for jobs: its data folder lies beneath an image folder.';
-    logger.warn(
-      { dataDir },
-      'no photos are taken for jobs: the data folder lies beneath an image folder, where every key could read them',
-    );
-  }
-  const owners = new Map(await store.uploadOwners());
-  const { allowances = NO_ALLOWANCES } = options;
-  return new Uploads({ store, files, owners, allowances, off, logger });
 }
 
 function warnOfOpenFolder(dataDir: string, logger: Logger): void {
@@ -253,7 +204,7 @@ function warnOfOpenFolder(dataDir: string, logger: Logger): void {
 }
 
 /** Stores the deaths before it removes the file: a crash in between charges no image twice. */
-function chargeCrash(dataDir: string, store: JobStore, logger: Logger): () => Promise<void> {
+function chargeCrash(dataDir: string, store: ServiceStore, logger: Logger): () => Promise<void> {
   const report = readCrashReport(dataDir);
   return async () => {
     if (report === null) return;
@@ -273,7 +224,7 @@ function freeBytes(folder: string): number {
   }
 }
 
-function storeHealth(store: JobStore, nearlyFull: () => boolean): LatticeError | null {
+function storeHealth(store: ServiceStore, nearlyFull: () => boolean): LatticeError | null {
   const reason = store.failure();
   if (reason !== null) {
     return new LatticeError('storage_unavailable', 'The job store cannot be written.', {

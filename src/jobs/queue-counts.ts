@@ -2,7 +2,7 @@
  * Sizes of the queue, counted in memory: only this process uses the store, and each answer of the store says what
  * changed.
  */
-import type { EndedEarly, JobCounts, StoredJob } from './job-records.js';
+import type { EndedEarly, JobCounts, StoredJob } from '../store/job-records.js';
 
 export class QueueCounts {
   readonly #counts: JobCounts;

@@ -5,13 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isEnd } from '../api/events.js';
 import type { Logger } from '../base/logger-port.js';
-import type { MadeRoom, StoreShares, Swept } from './job-records.js';
-import type { JobStore } from './store/job-store.js';
-import type { Uploads } from './uploads.js';
+import type { MadeRoom, StoreShares, Swept } from '../store/job-records.js';
+import type { ServiceStore } from '../store/service-store.js';
+import { ROOM_FROM } from '../store/store-allowances.js';
+import type { Uploads } from '../uploads/uploads.js';
 
 const MIB = 1024 * 1024;
-/** Of the bound: room is made from the first on, until the second is reached. */
-export const ROOM_FROM = 0.9;
+/** Of the bound: from `ROOM_FROM` on room is made until this is reached. */
 const ROOM_UNTIL = 0.8;
 /** Between two looks at what keys have, however often they are refused. */
 const PAUSE_MS = 1_000;
@@ -33,7 +33,7 @@ export interface RetentionOptions {
 }
 
 type SweptStore = Pick<
-  JobStore,
+  ServiceStore,
   'sweepLimits' | 'sweep' | 'makeRoom' | 'keepToMarks' | 'size' | 'onCommitted'
 >;
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FileRead, FileStamp } from '../api/file-read.js';
 import type { ProcessedImage } from '../api/image.js';
+import type { ReuseKeys } from '../store/job-records.js';
 import { parametersOf, type DetectOptions } from '../api/options.js';
 
 /** Everything but the file. */
@@ -14,14 +15,6 @@ export interface ReuseSubject {
   view: ProcessedImage['view'];
   modelDigest: string;
   precision: string;
-}
-
-/** A result is stored under each of them and looked for under each. */
-export interface ReuseKeys {
-  /** The same path has the same file in the same state; null: that cannot be told from its times. */
-  unchanged: string | null;
-  /** Any file has the same bytes; null: their digest is not known. */
-  content: string | null;
 }
 
 /** 132 bits. */

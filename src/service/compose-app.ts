@@ -40,7 +40,7 @@ import { uiRoutes } from '../http/routes/ui.js';
 import { viewRoutes } from '../http/routes/views.js';
 import { watchRoutes } from '../http/routes/watches.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
-import { Uploads } from '../http/request/uploads.js';
+import { PictureBodies } from '../http/request/picture-bodies.js';
 import { EventStream } from '../stream/event-stream.js';
 import { streamRoute } from '../stream/stream-route.js';
 
@@ -90,7 +90,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const hide = createHideFolders(config);
   const access = new BrowserAccess(config);
   const catalogue = new ModelCatalogue(deps.detector);
-  const uploads = new Uploads(config);
+  const pictures = new PictureBodies(config);
   const readSettings = createReadSettings(deps, catalogue);
   const readSubmission = createReadSubmission(deps, readSettings);
   const stream = new EventStream(deps, readSubmission, hide);
@@ -99,7 +99,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const parts = {
     ...deps,
     hide,
-    uploads,
+    pictures,
     catalogue,
     readSettings,
     readSubmission,
@@ -114,8 +114,8 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
   const maxBodyBytes = ({ method, url, headers }: IncomingMessage) => {
     if (isUploadedFile(method, url)) return config.maxFileBytes;
-    if (config.compat === 'cvat' && isCvatCall(url)) return uploads.maxJsonBytes;
-    return uploads.maxBytes(headers['content-type']) ?? config.maxBodyBytes;
+    if (config.compat === 'cvat' && isCvatCall(url)) return pictures.maxJsonBytes;
+    return pictures.maxBytes(headers['content-type']) ?? config.maxBodyBytes;
   };
   return { app, stream, openApi, outlives, maxBodyBytes };
 }

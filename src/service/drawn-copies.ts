@@ -1,7 +1,7 @@
 /** Drawn copies of jobs live as long as their jobs, those of synchronous calls as long as a result. */
 import type { Annotator } from '../annotate/annotate.js';
 import type { Logger } from '../base/logger-port.js';
-import type { JobService } from '../jobs/job-service.js';
+import type { ServiceStore } from '../store/service-store.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -14,7 +14,7 @@ export interface DrawnCopies {
 /** Removes outlived copies now and once per hour: of calls, and of jobs that were removed while the service crashed. */
 export function pruneDrawnCopies(
   annotator: Pick<Annotator, 'prune'>,
-  jobs: Pick<JobService, 'copiesOfJobs'>,
+  store: Pick<ServiceStore, 'copiesOfJobs'>,
   ttlHours: number,
   logger: Logger,
 ): DrawnCopies {
@@ -22,7 +22,7 @@ export function pruneDrawnCopies(
   const prune = () => {
     const before = Date.now() - ttlHours * HOUR_MS;
     annotator
-      .prune(before, (names) => jobs.copiesOfJobs(names))
+      .prune(before, (names) => store.copiesOfJobs(names))
       .then(
         (pruned) => {
           ({ bytes } = pruned);

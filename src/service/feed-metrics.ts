@@ -9,12 +9,14 @@ import { readinessFault } from '../http/routes/health.js';
 import type { KeyUse } from '../http/app-deps.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Jobs } from '../jobs/open-jobs.js';
+import type { ServiceStore } from '../store/service-store.js';
 import { waitingFiles } from '../watches/watch-run.js';
 import type { Watches } from '../watches/watches.js';
 import type { Metrics } from './metrics.js';
 
 export interface MetricFeeds {
   cluster: Cluster;
+  store: Pick<ServiceStore, 'webhooks' | 'keptJobs'>;
   jobs: Jobs;
   watches: Pick<Watches, 'progress'>;
   shadows: Pick<ShadowRuns, 'shares'>;
@@ -29,7 +31,17 @@ export interface MetricFeeds {
 
 export function feedMetrics(
   metrics: Metrics,
-  { cluster, jobs, watches, shadows, keyUse, draining, cpuWaitRatio, drawnBytes }: MetricFeeds,
+  {
+    cluster,
+    store,
+    jobs,
+    watches,
+    shadows,
+    keyUse,
+    draining,
+    cpuWaitRatio,
+    drawnBytes,
+  }: MetricFeeds,
 ): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
@@ -48,11 +60,11 @@ export function feedMetrics(
     },
     cpuWaitRatio,
     oldestJobSeconds: async () => secondsSince(await jobs.service.oldestPendingAt()),
-    webhooksWaiting: () => jobs.webhooks.waitingCount(),
+    webhooksWaiting: () => store.webhooks.waitingCount(),
     storeBytes: () => ({ ...jobs.storeFigures().size }),
     storeFull: () => jobs.storeFigures().isFull,
     drawnBytes: () => drawnBytes() ?? [],
-    keptJobs: () => jobs.service.keptJobs(),
+    keptJobs: () => store.keptJobs(),
     removedJobs: () => ({ ...jobs.storeFigures().removed }),
     watchesWaiting: () =>
       watches.progress().map(({ name, progress }) => ({

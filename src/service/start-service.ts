@@ -19,9 +19,15 @@ import { listen } from '../http/server/listen.js';
 import { fileLooks } from '../files/file-looks.js';
 import { LISTING_PROCESSES } from '../files/listing/listing-processes.js';
 import { PictureTimes } from '../files/picture-times.js';
-import { crashMarkerPath } from '../jobs/crash-marker.js';
-import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
-import { MOST_WATCHES } from '../jobs/watched.js';
+import { crashMarkerPath } from '../store/crash-marker.js';
+import type { JobService } from '../jobs/job-service.js';
+import { openJobs } from '../jobs/open-jobs.js';
+import { openStore, type ServiceStore, type WebhookQueue } from '../store/service-store.js';
+import { storeAllowances } from '../store/store-allowances.js';
+import { openUploads } from '../uploads/open-uploads.js';
+import type { Uploads } from '../uploads/uploads.js';
+import { Views } from '../views/views.js';
+import { MOST_WATCHES } from '../store/watched.js';
 import { ConfigError, isLoopback, type Config } from '../settings/config.js';
 import { makeDataFolder, warnOfModelsFolder } from '../settings/setting-folders.js';
 import { WebhookWorker } from '../webhooks/webhook-worker.js';
@@ -60,7 +66,7 @@ export async function startService(
   refuseFewDescriptors();
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
-  const store = await openJobStore(config.dataDir, null, (reason) => {
+  const store = await openStore(config.dataDir, null, (reason) => {
     logger.error({ reason }, 'the job store can no longer be written: the process ends');
     options.onStoreLost();
   });
@@ -96,12 +102,29 @@ export async function startService(
   const detector = withAliases(executor, aliases, shadows);
   const annotator = new Annotator({ detector, ...config });
   const times = new PictureTimes(config.imageRoots);
+  const mostBytes = config.storeMaxMb * MIB;
   const allowances = new Allowances(apiKeys === null ? null : () => apiKeys.marks, {
-    store: config.storeMaxMb * MIB,
+    store: mostBytes,
     uploads: config.uploadsMaxMb * MIB,
     jobs: config.maxQueuedJobs,
     watches: MOST_WATCHES,
     requests: 0,
+  });
+  const views = await Views.open(
+    store,
+    config.imageRoots,
+    storeAllowances(store, allowances, mostBytes),
+  );
+  const uploads = await openUploads(store, {
+    dataDir: config.dataDir,
+    limits: {
+      maxBytes: config.uploadsMaxMb * MIB,
+      maxFileBytes: config.maxFileBytes,
+      maxFiles: config.maxImagesPerJob,
+    },
+    imageRoots: config.imageRoots,
+    allowances,
+    logger,
   });
   const jobs = await openJobs(store, {
     dataDir: config.dataDir,
@@ -111,14 +134,10 @@ export async function startService(
     resultTtlHours: config.resultTtlHours,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
-    imageRoots: config.imageRoots,
-    mostBytes: config.storeMaxMb * MIB,
+    mostBytes,
     removeCopies: (names) => annotator.remove(names),
-    uploads: {
-      maxBytes: config.uploadsMaxMb * MIB,
-      maxFileBytes: config.maxFileBytes,
-      maxFiles: config.maxImagesPerJob,
-    },
+    uploads,
+    views,
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
     readTime: (path, root) => times.of(path, root),
     reuse: {
@@ -132,7 +151,7 @@ export async function startService(
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));
   const watches = await Watches.open({
-    ledger: jobs.ledger,
+    ledger: store,
     jobs: jobs.service,
     imageRoots: config.imageRoots,
     logger,
@@ -143,11 +162,11 @@ export async function startService(
     },
   });
   releases.addDrain('watches', () => watches.stop());
-  const useSources = useSourcesOf(jobs, watches, apiKeys);
+  const useSources = useSourcesOf(store, uploads, watches, apiKeys);
   const keyUse = (owners?: readonly (string | null)[]) =>
     readKeyUse(apiKeys, allowances, useSources, owners);
   const draining = () => stopping.aborted;
-  const copies = pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger);
+  const copies = pruneDrawnCopies(annotator, store, config.resultTtlHours, logger);
   const cpuWait = new CpuWaitRatio();
   releases.add('CPU wait', () => {
     cpuWait.stop();
@@ -155,6 +174,7 @@ export async function startService(
   feedMetrics(metrics, {
     cpuWaitRatio: () => cpuWait.value,
     cluster,
+    store,
     jobs,
     watches,
     shadows,
@@ -174,7 +194,7 @@ export async function startService(
   releases.add('drawn copies', () => {
     copies.stop();
   });
-  const webhooks = startResultWebhooks(config, logger, metrics, jobs);
+  const webhooks = startResultWebhooks(config, logger, metrics, jobs.service, store.webhooks);
   releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainTime(drainMs)));
 
   const clusterStatus = cluster.watch(jobs.service);
@@ -182,6 +202,8 @@ export async function startService(
     config,
     version,
     jobs: jobs.service,
+    uploads,
+    views,
     watches,
     jobsHealth: () => jobs.health(),
     detector,
@@ -209,7 +231,7 @@ export async function startService(
     readAnnotated: (file, keyId) => annotator.read(file, keyId),
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
     draw: (image, detections) => annotator.draw(image, detections),
-    webhooks: jobs.webhooks,
+    webhooks: store.webhooks,
   });
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
@@ -231,9 +253,14 @@ export async function startService(
   return server.url;
 }
 
-function useSourcesOf(jobs: Jobs, watches: Watches, apiKeys: ApiKeys | null): UseSources {
+function useSourcesOf(
+  store: ServiceStore,
+  uploads: Uploads,
+  watches: Watches,
+  apiKeys: ApiKeys | null,
+): UseSources {
   const ofStore = async (what: 'bytes' | 'unfinished') => {
-    const use = await jobs.service.storeUse();
+    const use = await store.storeUse();
     const byOwner = new Map(use.map((each) => [each.owner, each[what]]));
     return (owner: string | null) => byOwner.get(owner ?? '') ?? 0;
   };
@@ -241,7 +268,7 @@ function useSourcesOf(jobs: Jobs, watches: Watches, apiKeys: ApiKeys | null): Us
     store: () => ofStore('bytes'),
     jobs: () => ofStore('unfinished'),
     uploads: () => {
-      const taken = jobs.service.uploads.taken();
+      const taken = uploads.taken();
       return Promise.resolve((owner) => taken.get(owner) ?? 0);
     },
     watches: () => {
@@ -268,23 +295,24 @@ function startResultWebhooks(
   config: Config,
   logger: Logger,
   metrics: Metrics,
-  jobs: Jobs,
+  jobs: JobService,
+  queue: WebhookQueue,
 ): WebhookWorker {
   const hide = createHideFolders(config);
   return new WebhookWorker({
-    queue: jobs.webhooks,
+    queue,
     config,
     logger,
     onAttempt: (outcome) => {
       metrics.countWebhookAttempt(outcome);
     },
     body: async (jobId) => {
-      const job = await jobs.service.get(jobId, null).catch((error: unknown) => {
+      const job = await jobs.get(jobId, null).catch((error: unknown) => {
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
       if (job === null) return null;
-      const json = await webhookRecord(job, jobs.service.imagePages(jobId), hide);
+      const json = await webhookRecord(job, jobs.imagePages(jobId), hide);
       return { status: job.status, json, origin: job.spec.origin };
     },
   });

@@ -3,7 +3,7 @@
  * submission may arrive before or after the submission returns, and new events arrive while stored ones are replayed.
  */
 import { JOB_EVENTS } from '../api/events.js';
-import type { Job, JobEvent } from '../jobs/job.js';
+import type { Job, JobEvent } from '../store/job.js';
 
 interface HeldEvent {
   event: JobEvent;

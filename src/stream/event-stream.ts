@@ -9,7 +9,7 @@ import type { ReadSubmission, Sender } from '../http/routes/jobs/read-submission
 import { toProblem, type HideFolders } from '../http/answer/problem.js';
 import { memberText } from '../http/request/sent-text.js';
 import { validate } from '../http/request/validation.js';
-import type { JobEvent } from '../jobs/job.js';
+import type { JobEvent } from '../store/job.js';
 import { CLOSE, StreamClient } from './stream-client.js';
 import {
   clientMessageSchema,

@@ -1,7 +1,7 @@
 /** One connection of `/v1/stream`: its subscription, its rate limit and the limit on unread bytes. */
 import type { WebSocket } from 'ws';
 import { eventsSent, type JobEventName } from '../api/events.js';
-import type { JobEvent } from '../jobs/job.js';
+import type { JobEvent } from '../store/job.js';
 import type { Sender } from '../http/routes/jobs/read-submission.js';
 import { EventGate } from './event-gate.js';
 

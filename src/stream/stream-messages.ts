@@ -5,7 +5,8 @@ import type { RegionCounts } from '../api/image.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
 import { hideInProblem, type HideFolders } from '../http/answer/problem.js';
-import type { Job, JobEvent, JobStatus } from '../jobs/job.js';
+import type { JobStatus } from '../api/jobs.js';
+import type { Job, JobEvent } from '../store/job.js';
 
 /** Chosen by the client and repeated in the answer. */
 const idSchema = z.union([z.string().max(128), z.number()]);

@@ -1,6 +1,6 @@
 /** Files whose content is known by other names: which of them have a new name, and which are one more copy. */
 import type { SeenFile, Standing } from '../files/listing/seen-files.js';
-import type { FileMove } from '../jobs/watched.js';
+import type { FileMove } from '../store/watched.js';
 
 export interface NamedFile extends SeenFile {
   /** Under which files of this version were known before. */

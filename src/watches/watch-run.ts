@@ -7,10 +7,10 @@ import { placesOfForms } from '../files/image-paths.js';
 import type { FolderScanner, OpenFolders } from '../files/folder-scanner.js';
 import type { ScanReport } from '../files/listing/folder-scan.js';
 import type { FileCounts } from '../files/listing/seen-files.js';
-import type { JobEvent } from '../jobs/job.js';
+import type { JobEvent } from '../store/job.js';
 import type { JobService } from '../jobs/job-service.js';
-import type { WatchLedger } from '../jobs/watch-ledger.js';
-import type { FileDone, StoredWatch } from '../jobs/watched.js';
+import type { WatchLedger } from './watch-ledger.js';
+import type { FileDone, StoredWatch } from '../store/watched.js';
 import { isScheduled } from './schedule.js';
 import { FILES_PER_CALL, WatchSubmitter } from './watch-submitter.js';
 

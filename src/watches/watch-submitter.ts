@@ -6,9 +6,9 @@ import { toLatticeError } from '../api/errors.js';
 import type { OpenFolders } from '../files/folder-scanner.js';
 import type { FileCounts, FreshFile, SeenFile, Standing } from '../files/listing/seen-files.js';
 import type { JobService } from '../jobs/job-service.js';
-import { taskId } from '../jobs/job-records.js';
-import type { WatchLedger } from '../jobs/watch-ledger.js';
-import type { FileDone, StoredWatch, Verdict } from '../jobs/watched.js';
+import { taskId } from '../store/job-records.js';
+import type { WatchLedger } from './watch-ledger.js';
+import type { FileDone, StoredWatch, Verdict } from '../store/watched.js';
 import { Lags } from './lags.js';
 import { pathsToLookAt, renamedFiles, type RenamedFiles } from './renamed-files.js';
 

@@ -3,13 +3,13 @@ import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
 import type { Logger } from '../base/logger-port.js';
 import { FolderScanner } from '../files/folder-scanner.js';
 import type { JobService } from '../jobs/job-service.js';
-import type { WatchLedger } from '../jobs/watch-ledger.js';
+import type { WatchLedger } from './watch-ledger.js';
 import {
   watchNotFound,
   type StoredWatch,
   type WatchContent,
   type WatchCounts,
-} from '../jobs/watched.js';
+} from '../store/watched.js';
 import { WatchRun, type WatchProgress } from './watch-run.js';
 
 export interface WatchesOptions {

@@ -1,5 +1,5 @@
 /** Decides what follows from one attempt. A pure function: the callers pass time and random number. */
-import type { Verdict } from '../jobs/webhook-delivery.js';
+import type { Verdict } from '../store/webhook-delivery.js';
 
 /** Seconds before each attempt, counted from the attempt before; the first attempt never waits. */
 export const DEFAULT_SCHEDULE: readonly number[] = [0, 5, 300, 1_800, 7_200, 18_000, 36_000];

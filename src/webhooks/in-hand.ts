@@ -1,5 +1,5 @@
 /** Deliveries that are being attempted: bounded in all and per host, so that one hanging host leaves places for others. */
-import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
+import type { WebhookDelivery } from '../store/webhook-delivery.js';
 
 export const MAX_IN_FLIGHT = 50;
 export const MAX_IN_FLIGHT_PER_HOST = 10;

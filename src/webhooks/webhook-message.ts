@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { webhookEvent } from '../api/events.js';
 import { withMember } from '../base/json-text.js';
 import { ConfigError, environmentName } from '../settings/config.js';
-import type { JobOrigin } from '../jobs/job.js';
-import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
+import type { JobOrigin } from '../store/job.js';
+import type { WebhookDelivery } from '../store/webhook-delivery.js';
 
 export interface WebhookMessage {
   body: string;

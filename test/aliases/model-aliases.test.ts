@@ -1,7 +1,7 @@
 /** Two changes of one alias at a time, over the real store: one loads its models while the other is stored. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ModelAliases } from '../../src/aliases/model-aliases.js';
-import { openJobStore, type JobStore } from '../../src/jobs/store/job-store.js';
+import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { TemporaryFolder } from '../jobs/job-folder.js';
 import { ScriptedDetector } from '../support/scripted-detector.js';
 
@@ -10,7 +10,7 @@ const TRIAL = { model: 'first.pt', canary: null, shadow: 'slow.pt' };
 const standsFor = (model: string) => ({ model, canary: null, shadow: null });
 
 let folder: TemporaryFolder;
-let store: JobStore;
+let store: ServiceStore;
 let aliases: ModelAliases;
 /** A load of `slow.pt` waits for it. */
 let loading: Promise<void>;
@@ -18,7 +18,7 @@ let endLoading: () => void;
 
 beforeEach(async () => {
   folder = new TemporaryFolder();
-  store = await openJobStore(folder.path);
+  store = await openStore(folder.path);
   const detector = new ScriptedDetector();
   const models = {
     prepare: async (name: string) => {

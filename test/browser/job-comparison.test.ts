@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ImageOutcome } from '../../src/jobs/job.js';
+import type { ImageOutcome } from '../../src/store/job.js';
 import { okOutcome } from '../support/outcomes.js';
 import { FEW_THREADS } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JobStatus } from '../../src/client/records.js';
-import type { ImageOutcome } from '../../src/jobs/job.js';
+import type { ImageOutcome } from '../../src/store/job.js';
 import { eventual } from '../support/eventually.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { FEW_THREADS } from '../support/service-client.js';

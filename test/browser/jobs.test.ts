@@ -7,7 +7,7 @@ import { unzipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ImageOutcome } from '../../src/jobs/job.js';
+import type { ImageOutcome } from '../../src/store/job.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { eventually } from '../support/eventually.js';
 import { FEW_THREADS } from '../support/service-client.js';

@@ -1,8 +1,8 @@
 /** A job with its outcomes, written into the data folder of a service that is not running. */
 import { NO_LABELS, type JobLabels } from '../../src/api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
-import type { ImageOutcome, JobSpec } from '../../src/jobs/job.js';
-import { openJobStore } from '../../src/jobs/store/job-store.js';
+import type { ImageOutcome, JobSpec } from '../../src/store/job.js';
+import { openStore } from '../../src/store/service-store.js';
 import { specOf } from '../jobs/job-folder.js';
 
 const GROUP = 100;
@@ -28,7 +28,7 @@ export async function seedJob(
   how: SeedHow = {},
 ): Promise<void> {
   const { labels, modelName = 'yolov8n.pt', submittedAgo = 60, cancelledAfter, ...more } = how;
-  const store = await openJobStore(dataDir);
+  const store = await openStore(dataDir);
   const submittedAt = Date.now() / 1_000 - submittedAgo;
   const spec = specOf({
     jobType: 'batch_detect',

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openJobStore } from '../../src/jobs/store/job-store.js';
+import { openStore } from '../../src/store/service-store.js';
 import { call, DEMO, jobsEnded, resultOf, submit } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
 import { run } from './run.js';
@@ -232,7 +232,7 @@ test(
     }
     await done(backup());
     const isThere = async (place: string) => {
-      const store = await openJobStore(place);
+      const store = await openStore(place);
       const job = await store.find(id, null).catch(() => null);
       await store.close();
       return job !== null;

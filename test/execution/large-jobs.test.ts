@@ -1,7 +1,15 @@
 /** Jobs of a size that only a cluster takes, over the real store and workers that answer after a while. */
 import { expect, test } from 'vitest';
-import { openJobs, openJobStore } from '../../src/jobs/open-jobs.js';
-import { imagesNamed, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
+import { openJobs } from '../../src/jobs/open-jobs.js';
+import { openStore } from '../../src/store/service-store.js';
+import {
+  imagesNamed,
+  openParts,
+  silent,
+  specOf,
+  TemporaryFolder,
+  until,
+} from '../jobs/job-folder.js';
 import { overWorkers, SimulatedWorker } from '../support/simulated-worker.js';
 
 const WORKERS = 64;
@@ -11,7 +19,9 @@ const MIB = 2 ** 20;
 
 async function openCluster(folder: TemporaryFolder, workers: SimulatedWorker[]) {
   const detector = overWorkers(workers);
-  const jobs = await openJobs(await openJobStore(folder.path), {
+  const store = await openStore(folder.path);
+  const jobs = await openJobs(store, {
+    ...(await openParts(store, folder.path)),
     dataDir: folder.path,
     detector,
     maxQueuedJobs: 1_000,

@@ -1,7 +1,10 @@
 // The compiled job part with a detector of 2 ms that fails every second image of a job, under eight submitters. Prints every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
 import { LatticeError } from '../../dist/api/errors.js';
-import { openJobs, openJobStore } from '../../dist/jobs/open-jobs.js';
+import { openJobs } from '../../dist/jobs/open-jobs.js';
+import { openStore } from '../../dist/store/service-store.js';
+import { openUploads } from '../../dist/uploads/open-uploads.js';
+import { Views } from '../../dist/views/views.js';
 
 const [dataDir] = process.argv.slice(2);
 const detector = {
@@ -25,13 +28,17 @@ const detector = {
 };
 const say = (line) => writeSync(1, `${line}\n`);
 const quiet = () => undefined;
-const jobs = await openJobs(await openJobStore(dataDir), {
+const logger = { info: quiet, warn: quiet, error: quiet };
+const store = await openStore(dataDir);
+const jobs = await openJobs(store, {
+  views: await Views.open(store, []),
+  uploads: await openUploads(store, { dataDir, logger }),
   dataDir,
   detector,
   maxQueuedJobs: 1_000_000,
   resultTtlHours: 24,
   reserveBytes: 0,
-  logger: { info: quiet, warn: quiet, error: quiet },
+  logger,
 });
 say('open');
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
-import type { ImageEntry, ImageState, Job } from '../../src/jobs/job.js';
+import type { ImageEntry, ImageState, Job } from '../../src/store/job.js';
 import { compareJobs, type CompareHow } from '../../src/jobs/job-changes.js';
 import { endedJob } from '../support/ended-job.js';
 import { okOutcome } from '../support/outcomes.js';

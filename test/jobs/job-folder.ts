@@ -4,11 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
-import type { Job, JobEvent, JobSpec } from '../../src/jobs/job.js';
+import { NO_ALLOWANCES } from '../../src/api/quotas.js';
+import type { Job, JobEvent, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
-import { typedPaths } from '../../src/jobs/job-title.js';
+import { typedPaths } from '../../src/store/job-title.js';
 import type { Logger } from '../../src/base/logger-port.js';
-import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { openStore, type ServiceStore } from '../../src/store/service-store.js';
+import { storeAllowances } from '../../src/store/store-allowances.js';
+import { openUploads } from '../../src/uploads/open-uploads.js';
+import type { UploadLimits } from '../../src/uploads/uploaded-files.js';
+import type { Uploads } from '../../src/uploads/uploads.js';
+import { Views } from '../../src/views/views.js';
 import { FakeDetector } from '../support/fake-detector.js';
 
 export const silent: Logger = {
@@ -48,7 +55,8 @@ export class TemporaryFolder {
   }
 }
 
-export interface TestJobs extends Jobs, AsyncDisposable {
+export interface TestJobs extends Jobs, JobParts, AsyncDisposable {
+  store: ServiceStore;
   detector: FakeDetector;
   /** All events since the opening. */
   events: JobEvent[];
@@ -56,13 +64,38 @@ export interface TestJobs extends Jobs, AsyncDisposable {
   reopen(changes?: Changes): Promise<TestJobs>;
 }
 
-type Changes = Partial<JobsOptions> & { maxPages?: number | null };
+interface JobParts {
+  views: Views;
+  uploads: Uploads;
+}
+
+export interface PartChanges extends Pick<JobsOptions, 'allowances' | 'mostBytes'> {
+  imageRoots?: readonly string[];
+  /** Absent: no photos are taken. */
+  limits?: UploadLimits;
+}
+
+/** Views and uploads over a store, which jobs need. */
+export async function openParts(
+  store: ServiceStore,
+  dataDir: string,
+  { imageRoots = [], limits, allowances = NO_ALLOWANCES, mostBytes = 0 }: PartChanges = {},
+): Promise<JobParts> {
+  const shares = storeAllowances(store, allowances, mostBytes);
+  const views = await Views.open(store, imageRoots, shares);
+  const options = { dataDir, limits, imageRoots, allowances, logger: silent };
+  return { views, uploads: await openUploads(store, options) };
+}
+
+type Changes = Partial<JobsOptions> & PartChanges & { maxPages?: number | null };
 
 export async function openTestJobs(
   folder: Pick<TemporaryFolder, 'path'>,
   changes: Changes = {},
   detector = new FakeDetector(),
 ): Promise<TestJobs> {
+  const store = await openStore(folder.path, changes.maxPages);
+  const parts = await openParts(store, folder.path, changes);
   const options: JobsOptions = {
     dataDir: folder.path,
     detector,
@@ -73,13 +106,16 @@ export async function openTestJobs(
     logger: silent,
     imageBackoffMs: 1,
     storeRetryMs: 20,
+    ...parts,
     ...changes,
   };
-  const jobs = await openJobs(await openJobStore(folder.path, changes.maxPages), options);
+  const jobs = await openJobs(store, options);
   const events: JobEvent[] = [];
   jobs.service.onEvent((event) => events.push(event));
   return {
     ...jobs,
+    ...parts,
+    store,
     detector,
     events,
     reopen: async (more = {}) => {

@@ -1,11 +1,12 @@
 /** Pages of a job's images, filters and counts: as the store keeps them, while a job runs and after it was removed. */
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
-import type { ImageFilter, Job } from '../../src/jobs/job.js';
+import type { ImageFilter } from '../../src/api/jobs.js';
+import type { Job } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
-import { openJobStore } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { okOutcome } from '../support/outcomes.js';
+import { openStore } from '../../src/store/service-store.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
 
 /** Of the image's name: `n` without boxes, `x` an error, `b` a bus and an unsure car, else a car. */
@@ -112,7 +113,7 @@ test('images without an outcome are pending; once their job was cancelled they w
 
 test('a page has no more boxes than fit: the next one begins where it ended', async () => {
   using folder = new TemporaryFolder();
-  const store = await openJobStore(folder.path);
+  const store = await openStore(folder.path);
   const spec = specOf({ imagePaths: imagesNamed('p', 40) });
   const submitted = { jobId: 'job_1', spec, submittedAt: 1, idempotency: null, admit: true };
   await store.submit(submitted);
@@ -131,7 +132,7 @@ test('a page has no more boxes than fit: the next one begins where it ended', as
 
 test('an outcome that comes twice is counted once', async () => {
   using folder = new TemporaryFolder();
-  const store = await openJobStore(folder.path);
+  const store = await openStore(folder.path);
   const spec = specOf({ imagePaths: imagesNamed('p', 2) });
   await store.submit({ jobId: 'job_1', spec, submittedAt: 1, idempotency: null, admit: true });
   const { lease } = (await store.start(1, 'worker-1', 2))!;
@@ -160,7 +161,7 @@ test('nothing of a job is left once its time is over', async () => {
   const { job } = await jobs.service.submit(specOf({ imagePaths }));
   await ended(jobs.service, job.jobId);
   await jobs.stop(0);
-  const store = await openJobStore(folder.path);
+  const store = await openStore(folder.path);
   const limits = { jobsBefore: Date.now(), eventsBefore: 0, keysBefore: 0 };
   while ((await store.sweep(limits)).more);
   expect(await store.tally(1)).toEqual({

@@ -1,7 +1,7 @@
 /** Random histories against a model of three lines: what may be, what must be, and what must never be. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobEvent } from '../../src/jobs/job.js';
+import type { JobEvent } from '../../src/store/job.js';
 import { FakeDetector, type FakeAnswer } from '../support/fake-detector.js';
 import {
   TemporaryFolder,

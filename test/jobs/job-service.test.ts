@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ImageEntry } from '../../src/jobs/job.js';
+import type { ImageEntry } from '../../src/store/job.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
 

@@ -230,7 +230,7 @@ test('calls after the stop reject with a known error code', async () => {
     jobs.service.cancel('job_x', null),
     jobs.service.list({}, { limit: 1, cursor: null }),
     jobs.service.eventsAfter(0, 1),
-    jobs.webhooks.due(0, { limit: 1, perHost: 1, without: [] }),
+    jobs.store.webhooks.due(0, { limit: 1, perHost: 1, without: [] }),
   ];
   for (const call of calls) await expect(call).rejects.toBeInstanceOf(LatticeError);
 });

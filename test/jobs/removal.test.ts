@@ -33,7 +33,7 @@ test('images and drawn copies go in batches, those of other jobs stay', async ()
   const names = (await service.images(stays.jobId)).map(({ outcome }) =>
     outcome?.status === 'ok' ? outcome.annotatedPath : '',
   );
-  expect(await service.copiesOfJobs([...removed.slice(0, 9), ...(names as string[])])).toEqual(
+  expect(await jobs.store.copiesOfJobs([...removed.slice(0, 9), ...(names as string[])])).toEqual(
     expect.arrayContaining(names),
   );
   expect(removed).not.toEqual(expect.arrayContaining([names[0]]));

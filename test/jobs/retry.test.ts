@@ -81,7 +81,7 @@ test('a retry runs the failed images alone, in their order and with the same set
   expect(await jobs.service.images(retry.jobId)).toMatchObject(
     BAD.map((path, index) => ({ index, path, outcome: { status: 'ok' } })),
   );
-  expect(await jobs.webhooks.forJob(retry.jobId)).toHaveLength(1);
+  expect(await jobs.store.webhooks.forJob(retry.jobId)).toHaveLength(1);
   expect(await jobs.service.get(job.jobId, null)).toMatchObject({ failedImages: 2 });
   await expect(
     jobs.service.retry(retry.jobId, 'north', { images: 'failed' }),

@@ -134,7 +134,7 @@ test(
     await until('it is said', () =>
       said.some(({ message }) => message.includes('remove kept jobs')),
     );
-    expect(await service.keptJobs()).toBe(ids.length);
+    expect(await jobs.store.keptJobs()).toBe(ids.length);
     await until('all have ended', async () => (await service.counts()).queuedImages === 0);
     // Those that are not kept any more are the first to go.
     await service.relabel(ids[0]!, null, { keep: false });
@@ -203,22 +203,22 @@ test(
     const cancelled = await service.submit(of('a', imagesNamed('open', 3)));
     await service.submit(of('b', imagesNamed('open', 2)));
     await ended(service, done.job.jobId);
-    const [a, b] = await service.storeUse();
+    const [a, b] = await first.store.storeUse();
     expect([a, b]).toMatchObject([
       { owner: 'a', unfinished: 1 },
       { owner: 'b', unfinished: 1 },
     ]);
     expect(b?.staying).toBe(b?.bytes);
     await service.cancel(cancelled.job.jobId, 'a');
-    expect((await service.storeUse())[0]).toMatchObject({ unfinished: 0, staying: 0 });
+    expect((await first.store.storeUse())[0]).toMatchObject({ unfinished: 0, staying: 0 });
     const kept = await service.relabel(done.job.jobId, 'a', { keep: true });
-    const withKept = (await service.storeUse())[0];
+    const withKept = (await first.store.storeUse())[0];
     expect(withKept?.staying).toBeGreaterThan(0);
     expect(withKept?.staying).toBeLessThan(withKept?.bytes ?? 0);
     await using jobs = await first.reopen();
-    expect((await jobs.service.storeUse())[0]).toEqual(withKept);
+    expect((await jobs.store.storeUse())[0]).toEqual(withKept);
     await jobs.service.remove(kept.jobId, 'a');
     await jobs.service.remove(cancelled.job.jobId, 'a');
-    expect((await jobs.service.storeUse())[0]).toMatchObject({ bytes: 0, staying: 0 });
+    expect((await jobs.store.storeUse())[0]).toMatchObject({ bytes: 0, staying: 0 });
   },
 );

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { countJobs } from '../../src/service/feed-metrics.js';
 import type { JobEventName } from '../../src/api/events.js';
-import type { JobEvent } from '../../src/jobs/job.js';
+import type { JobEvent } from '../../src/store/job.js';
 import { Metrics } from '../../src/service/metrics.js';
 import { seriesValue } from '../support/metric-series.js';
 import { oneCar } from '../support/scripted-detector.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { openJobStore } from '../../src/jobs/store/job-store.js';
+import { openStore } from '../../src/store/service-store.js';
 import { writeOwnModel } from '../support/own-model.js';
 import { call, DEMO, detect } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
@@ -58,7 +58,7 @@ test('the models of LATTICE_PRELOAD and of aliases are loaded in each of them; a
   for (const name of ['late', 'gate']) {
     copyFileSync(join(folder, 'own.onnx'), join(folder, `${name}.onnx`));
   }
-  const store = await openJobStore(folder);
+  const store = await openStore(folder);
   for (const model of ['own.pt', 'gate.pt']) {
     await store.putAlias(`of-${model}`, { model, canary: null, shadow: null }, 1, null);
   }

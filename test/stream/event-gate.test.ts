@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Job, JobEvent } from '../../src/jobs/job.js';
+import type { Job, JobEvent } from '../../src/store/job.js';
 import { EventGate } from '../../src/stream/event-gate.js';
 
 const event = (seq: number, name: JobEvent['event'] = 'job_completed'): JobEvent => ({

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
-import type { JobEvent } from '../../src/jobs/job.js';
+import type { JobEvent } from '../../src/store/job.js';
 import { compose, type Harness, submitted } from '../support/composed-app.js';
 import { HeldJobs } from '../support/held-jobs.js';
 import { StreamConnection } from './stream-connection.js';

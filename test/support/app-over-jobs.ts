@@ -2,19 +2,19 @@
 import { tmpdir } from 'node:os';
 import { ModelAliases, type AliasStore } from '../../src/aliases/model-aliases.js';
 import { ShadowRuns } from '../../src/aliases/shadow-runs.js';
-import { aliasNotFound } from '../../src/api/stored-alias.js';
+import { nameNotFound } from '../../src/store/named-versions.js';
 import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
 import type { HttpObservation } from '../../src/http/app-deps.js';
-import { watchNotFound } from '../../src/jobs/watched.js';
+import { watchNotFound } from '../../src/store/watched.js';
 import type { HeldJobs } from './held-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';
 
 export const ROOT = '/srv/images';
 
 /** test/service makes some. */
-const notFound = (name: string) => Promise.reject(aliasNotFound(name));
+const notFound = (name: string) => Promise.reject(nameNotFound('alias', name));
 const NO_ALIASES: AliasStore = {
   aliasVersion: notFound,
   putAlias: notFound,
@@ -52,6 +52,8 @@ export function composeOver(
     config: { ...loadConfig({}, {}), imageRoots: [ROOT, tmpdir()], ...config },
     version: '1.2.3',
     jobs: jobs.service,
+    uploads: jobs.parts.uploads,
+    views: jobs.parts.views,
     watches: {
       list: () => Promise.resolve([]),
       get: (name) => Promise.reject(watchNotFound(name)),

@@ -1,6 +1,6 @@
 /** A job that has ended, its images in pages as the store gives them, and its webhook. */
-import type { ImageEntry, Job } from '../../src/jobs/job.js';
-import type { WebhookDeliveryState } from '../../src/jobs/webhook-delivery.js';
+import type { ImageEntry, Job } from '../../src/store/job.js';
+import type { WebhookDeliveryState } from '../../src/store/webhook-delivery.js';
 import { specOf } from '../jobs/job-folder.js';
 
 export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {

@@ -5,12 +5,19 @@
 import { LatticeError } from '../../src/api/errors.js';
 import type { ImageResult } from '../../src/api/image.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
-import type { ImageOutcome, Job, JobSpec } from '../../src/jobs/job.js';
+import type { ImageOutcome, Job, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
-import { taskId, type StoredJob } from '../../src/jobs/job-records.js';
-import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
-import type { JobStore, WebhookQueue } from '../../src/jobs/store/job-store.js';
-import { ended, silent, TemporaryFolder, until } from '../jobs/job-folder.js';
+import { taskId, type StoredJob } from '../../src/store/job-records.js';
+import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { openStore, type ServiceStore, type WebhookQueue } from '../../src/store/service-store.js';
+import {
+  ended,
+  openParts,
+  silent,
+  TemporaryFolder,
+  until,
+  type PartChanges,
+} from '../jobs/job-folder.js';
 import { okOutcome } from './outcomes.js';
 import { ScriptedDetector } from './scripted-detector.js';
 
@@ -63,6 +70,8 @@ class HeldDetector extends ScriptedDetector {
   }
 }
 
+type Changes = Partial<JobsOptions> & PartChanges;
+
 export class HeldJobs implements AsyncDisposable {
   /** Most images per read of the store. */
   imagesPerPage = Infinity;
@@ -71,8 +80,9 @@ export class HeldJobs implements AsyncDisposable {
   brokenPage = 0;
   /** Readers that have begun with pages and not ended. */
   readers = 0;
+  parts!: Awaited<ReturnType<typeof openParts>>;
   #jobs!: Jobs;
-  #store!: JobStore;
+  #store!: ServiceStore;
   readonly #folder: TemporaryFolder;
   readonly #detector = new HeldDetector();
   /** Whether a job may start; false fails its start, as a disk that is full does. */
@@ -82,7 +92,7 @@ export class HeldJobs implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  static async open(changes: Partial<JobsOptions> = {}): Promise<HeldJobs> {
+  static async open(changes: Changes = {}): Promise<HeldJobs> {
     const held = new HeldJobs(new TemporaryFolder());
     await held.#open(changes);
     return held;
@@ -93,7 +103,7 @@ export class HeldJobs implements AsyncDisposable {
   }
 
   get webhooks(): WebhookQueue {
-    return this.#jobs.webhooks;
+    return this.#store.webhooks;
   }
 
   /** Of the newest job first. */
@@ -154,12 +164,12 @@ export class HeldJobs implements AsyncDisposable {
     this.#folder[Symbol.dispose]();
   }
 
-  async #open(changes: Partial<JobsOptions>): Promise<void> {
+  async #open(changes: Changes): Promise<void> {
     const { path } = this.#folder;
     this.#starts = new Gates();
-    this.#store = await openJobStore(path);
+    this.#store = await openStore(path);
     const { start, images } = this.#store;
-    const held: JobStore = {
+    const held: ServiceStore = {
       ...this.#store,
       start: async (number, ...others) => {
         if (!(await this.#starts.passed(number))) {
@@ -175,7 +185,9 @@ export class HeldJobs implements AsyncDisposable {
         return images(number, from, Math.min(limit, this.imagesPerPage));
       },
     };
+    this.parts = await openParts(this.#store, path, changes);
     this.#jobs = await openJobs(held, {
+      ...this.parts,
       dataDir: path,
       detector: this.#detector,
       maxQueuedJobs: 100_000,

@@ -1,6 +1,6 @@
 /** Outcomes of images as the job service keeps them. */
 import { LatticeError, type ErrorCode } from '../../src/api/errors.js';
-import type { ImageOutcome } from '../../src/jobs/job.js';
+import type { ImageOutcome } from '../../src/store/job.js';
 
 export const okOutcome = (classes: string[] = ['car']): ImageOutcome => ({
   status: 'ok',

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { ImageResult } from '../../src/api/image.js';
 import { LatticeError } from '../../src/api/errors.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
-import type { JobSettings } from '../../src/jobs/job.js';
-import type { WatchContent } from '../../src/jobs/watched.js';
+import type { JobSettings } from '../../src/store/job.js';
+import type { WatchContent } from '../../src/store/watched.js';
 import { Watches } from '../../src/watches/watches.js';
 import { openTestJobs, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
 import { FakeDetector } from '../support/fake-detector.js';
@@ -87,9 +87,9 @@ export class WatchedFolder implements AsyncDisposable {
 
   async open(): Promise<void> {
     this.#jobs = await openTestJobs(this.#data, {}, this.detector);
-    const { ledger, service } = this.#jobs;
+    const { store, service } = this.#jobs;
     this.#watches = await Watches.open({
-      ledger,
+      ledger: store,
       jobs: service,
       imageRoots: [this.root],
       logger: silent,

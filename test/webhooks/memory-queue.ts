@@ -1,12 +1,12 @@
 /** The queue's rules without a disk, for tests of the worker. */
 import { randomUUID } from 'node:crypto';
-import type { WebhookQueue } from '../../src/jobs/store/job-store.js';
+import type { WebhookQueue } from '../../src/store/service-store.js';
 import type {
   Verdict,
   WebhookAttempt,
   WebhookDelivery,
   WebhookDeliveryState,
-} from '../../src/jobs/webhook-delivery.js';
+} from '../../src/store/webhook-delivery.js';
 
 export class MemoryQueue implements WebhookQueue {
   readonly rows = new Map<string, WebhookDeliveryState>();

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { TOP_PRIORITY, viewParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
-import { JOB_TYPES, REUSE_MODES, type ReuseMode } from '../../jobs/job.js';
+import { JOB_TYPES, REUSE_MODES, type ReuseMode } from '../../api/jobs.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { addParameterFlags, nameList, wholeNumber } from '../command-options.js';
 

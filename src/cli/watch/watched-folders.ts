@@ -2,7 +2,7 @@
 import type { ScheduledTime } from '../../api/watch-times.js';
 import { jobText } from '../../client/job-text.js';
 import type { Watch } from '../../client/lattice-client.js';
-import type { EXISTING_FILES } from '../../jobs/watched.js';
+import type { EXISTING_FILES } from '../../store/watched.js';
 import { settingsOf, type JobFlags } from '../job/job-flags.js';
 import { openClient, type AccessFlags } from '../job/open-client.js';
 import { timeText } from '../job/showing.js';

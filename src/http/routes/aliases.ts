@@ -1,7 +1,8 @@
 /** `/v1/models/aliases`: names that stand for models, and how well a model on trial agrees with the one that answers. */
 import { z } from '@hono/zod-openapi';
 import { aliasCanarySchema, aliasContentSchema } from '../../api/model-alias.js';
-import { aliasNotFound, type StoredAlias } from '../../api/stored-alias.js';
+import type { StoredAlias } from '../../store/alias-rows.js';
+import { nameNotFound } from '../../store/named-versions.js';
 import { CHANGES } from '../../api/box-changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
 import { toMicros } from '../../base/rounded.js';
@@ -191,8 +192,8 @@ export function aliasRoutes(
         canary: body.canary ?? null,
         shadow: body.shadow ?? null,
       };
-      const { alias, created } = await aliases.put(name, content);
-      return changed(c, alias, created ? 201 : 200);
+      const { stored, created } = await aliases.put(name, content);
+      return changed(c, stored, created ? 201 : 200);
     },
   );
   route(
@@ -273,12 +274,13 @@ export function aliasRoutes(
 function knownName(c: AppContext): string {
   const name = c.req.param('name') ?? '';
   const { data } = modelNameSchema.safeParse(name);
-  if (data === undefined) throw aliasNotFound(name);
+  if (data === undefined) throw nameNotFound('alias', name);
   return data;
 }
 
-function aliasOf({ storedAt, ...alias }: StoredAlias): AliasBody {
-  return { ...alias, stored_at: storedAt };
+function aliasOf(alias: StoredAlias): AliasBody {
+  const { name, version, storedAt, before, model, canary, shadow } = alias;
+  return { name, version, before, model, canary, shadow, stored_at: storedAt };
 }
 
 function viewAgreement(

@@ -119,7 +119,7 @@ export function cvatRoutes(route: AddRoute, parts: RouteParts): void {
     async (c) => {
       await checkKey(c, parts);
       if (parts.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
-      return parts.uploads.receiveJson(c, async (value) =>
+      return parts.pictures.receiveJson(c, async (value) =>
         replyJson(c, 200, await call(c, value, parts)),
       );
     },

@@ -14,7 +14,7 @@ import { replyJson } from '../answer/reply.js';
 import { modelNameSchema } from '../request/request-fields.js';
 import { binary, json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { FORM_TYPE } from '../request/uploads.js';
+import { FORM_TYPE } from '../request/picture-bodies.js';
 
 /** They check keys themselves: a key may be a field of the form. The status routes take none. */
 export const DEEPSTACK_PATH = /^\/v1\/(?:vision|(?:server\/)?status)\//;
@@ -217,15 +217,15 @@ interface Wanted {
 
 /** The default model and its vehicles, or the model of the path and all its classes. */
 function createVisionHandler(deps: RouteParts): RouteHandler {
-  const { uploads } = deps;
+  const { pictures } = deps;
   return async (c) => {
     const began = performance.now();
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     const isKeyKnown = presentedKey(c) !== undefined;
     // Before the picture is read, where the key is known by then.
     if (isKeyKnown) await checkKey(c, deps.apiKeys);
-    if (!uploads.isUpload(c)) throw new LatticeError('bad_request', NO_IMAGE);
-    return uploads.receive(c, async ({ image, name, fields }) => {
+    if (!pictures.isPicture(c)) throw new LatticeError('bad_request', NO_IMAGE);
+    return pictures.receive(c, async ({ image, name, fields }) => {
       const form = new Map(fields);
       if (!isKeyKnown) await checkKey(c, deps.apiKeys, form.get('api_key'));
       const confidence = readConfidence(form.get('min_confidence'));

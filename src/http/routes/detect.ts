@@ -27,7 +27,7 @@ import {
   refuseRegionsAndView,
   vehicleTypesSchema,
 } from '../request/request-fields.js';
-import { FORM_TYPE, PICTURE_TYPES } from '../request/uploads.js';
+import { FORM_TYPE, PICTURE_TYPES } from '../request/picture-bodies.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { binary, json, type AddRoute, type RouteHandler } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
@@ -163,13 +163,13 @@ export function detectRoutes(route: AddRoute, parts: RouteParts): void {
 }
 
 function createDetectHandler(deps: RouteParts): RouteHandler {
-  const { uploads } = deps;
+  const { pictures } = deps;
   const draw = boundedDrawing(deps);
   const answer = async (c: AppContext, body: DetectRequestBody, image?: Buffer) => {
     const { options: asked, deadlineMs } = await readDetectOptions(c, body, deps);
     const path = body.image_path;
     // The name that a form gives a picture is no path.
-    const { options, used } = deps.jobs.views.resolve(
+    const { options, used } = deps.views.resolve(
       asked,
       image === undefined ? path : null,
       c.get('keyId'),
@@ -198,11 +198,11 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     };
     // What is wrong with the query is told before the picture is read.
     toBody({ name: IMAGE_FIELD, fields: [] });
-    return uploads.receive(c, (upload) => answer(c, toBody(upload), upload.image));
+    return pictures.receive(c, (picture) => answer(c, toBody(picture), picture.image));
   };
   return async (c) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
-    if (uploads.isUpload(c)) return answerUpload(c);
+    if (pictures.isPicture(c)) return answerUpload(c);
     const body = readRequest(c, await readJson(c, deps.config.maxBodyBytes, TYPES), deps);
     checkImagePath(body.image_path, deps.config.imageRoots, '#/image_path');
     return answer(c, body);

@@ -13,7 +13,7 @@ import { replyJson, replyRaw } from '../answer/reply.js';
 import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
 import { binary, json, type AddRoute } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
-import { PICTURE_TYPES } from '../request/uploads.js';
+import { PICTURE_TYPES } from '../request/picture-bodies.js';
 import { validationFailed } from '../request/validation.js';
 import { uploadIdSchema } from './jobs/job-fields.js';
 
@@ -114,7 +114,7 @@ const folderPageSchema = z
 
 export type FolderPageBody = z.infer<typeof folderPageSchema>;
 
-export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps): void {
+export function imageRoutes(route: AddRoute, { config, detector, uploads }: AppDeps): void {
   const folders = new Folders(config.imageRoots);
   const pictures = new Pictures({ detector, config });
   const inHand = new BytesInHand(config);
@@ -192,7 +192,7 @@ export function imageRoutes(route: AddRoute, { config, detector, jobs }: AppDeps
       try {
         const found = await pictures.read(path, async () => {
           if (upload === undefined) return detector.readImage(path);
-          const picture = await jobs.uploads.read(upload, path, c.get('keyId'));
+          const picture = await uploads.read(upload, path, c.get('keyId'));
           picture.release();
           return picture.bytes;
         });

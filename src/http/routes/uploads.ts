@@ -1,7 +1,7 @@
 /** `/v1/uploads`: photos of one's own for a job, one request per file. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
-import { UPLOAD_STATES, type Upload } from '../../jobs/uploads.js';
+import { UPLOAD_STATES, type Upload } from '../../uploads/uploads.js';
 import { environmentName } from '../../settings/config.js';
 import type { AppContext } from '../app-env.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
@@ -134,8 +134,7 @@ export function isUploadedFile(method: string | undefined, path: string | undefi
 }
 
 export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
-  const { config, draining, jobs } = parts;
-  const { uploads } = jobs;
+  const { config, draining, uploads } = parts;
   const refuse = (): void => {
     if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     if (!config.acceptImages) {

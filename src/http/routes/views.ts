@@ -2,7 +2,9 @@
 import { z } from '@hono/zod-openapi';
 import { regionsSchema, viewNameSchema } from '../../api/option-schemas.js';
 import type { ErrorCode } from '../../api/errors.js';
-import { viewNotFound, type StoredView } from '../../jobs/view.js';
+import type { Region } from '../../api/options.js';
+import { nameNotFound } from '../../store/named-versions.js';
+import type { StoredView } from '../../store/view-rows.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../request/json-body.js';
@@ -70,8 +72,7 @@ const params = z.object({ name: viewNameSchema.meta({ example: 'north' }) });
 const ofView = { tags: ['Views'], request: { params } };
 const errors = ['view_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 
-export function viewRoutes(route: AddRoute, { jobs, config }: RouteParts): void {
-  const { views } = jobs;
+export function viewRoutes(route: AddRoute, { views, config }: RouteParts): void {
   route(
     {
       method: 'get',
@@ -109,14 +110,15 @@ export function viewRoutes(route: AddRoute, { jobs, config }: RouteParts): void 
       summary: 'Store a view',
       description:
         'Makes the view or replaces it whole, and answers once it is on disk. Images that begin from then on use it, also ' +
-        'those of running jobs; results keep what they used. The same content again changes nothing.',
+        'those of running jobs; results keep what they used. The same content again changes nothing. It is refused with ' +
+        '`view_changed` where another call has changed the view since this one began.',
       tags: ['Views'],
       request: {
         params,
         body: { required: true, content: { 'application/json': { schema: viewPutSchema } } },
       },
       answers: { 200: json('The view', viewSchema), 201: json('The new view', viewSchema) },
-      errors: ['storage_unavailable'],
+      errors: ['view_changed', 'storage_unavailable'],
     },
     async (c) => {
       const name = c.req.param('name') ?? '';
@@ -127,9 +129,9 @@ export function viewRoutes(route: AddRoute, { jobs, config }: RouteParts): void 
       const body = await readJson(c, config.maxBodyBytes);
       refuseLongLists(body, config);
       const { regions, paths } = validate(viewPutSchema, body);
-      const content = { regions, paths: paths ?? [] };
-      const { view, created } = await views.put(name, content, c.get('keyId'));
-      return replyJson(c, created ? 201 : 200, viewOf(view));
+      const content = { regions: regions.map(givenFields), paths: paths ?? [] };
+      const { stored, created } = await views.put(name, content, c.get('keyId'));
+      return replyJson(c, created ? 201 : 200, viewOf(stored));
     },
   );
   route(
@@ -154,8 +156,13 @@ export function viewRoutes(route: AddRoute, { jobs, config }: RouteParts): void 
 /** Names that no view can have are not looked up. */
 function knownName(c: AppContext): string {
   const name = c.req.param('name') ?? '';
-  if (!viewNameSchema.safeParse(name).success) throw viewNotFound(name);
+  if (!viewNameSchema.safeParse(name).success) throw nameNotFound('view', name);
   return name;
+}
+
+/** A field that is null is not given: the same content is stored as the same text. */
+function givenFields(region: Region): Region {
+  return Object.fromEntries(Object.entries(region).filter(([, value]) => value !== null)) as Region;
 }
 
 function viewOf({ name, version, storedAt, regions, paths }: StoredView): ViewBody {

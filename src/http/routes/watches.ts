@@ -5,7 +5,7 @@ import { snakeCase } from '../../api/snake-case.js';
 import { DAYS } from '../../api/watch-times.js';
 import { withMember } from '../../base/json-text.js';
 import { checkImagePath, refuseCostlyGlob } from '../../files/image-paths.js';
-import { EXISTING_FILES, watchNotFound, type WatchContent } from '../../jobs/watched.js';
+import { EXISTING_FILES, watchNotFound, type WatchContent } from '../../store/watched.js';
 import { waitingFiles, WATCH_STATES } from '../../watches/watch-run.js';
 import type { WatchView } from '../../watches/watches.js';
 import { replyJsonText, replyRaw } from '../answer/reply.js';

@@ -5,8 +5,8 @@
  */
 import type { Problem } from '../../api/errors.js';
 import type { Logger } from '../../base/logger-port.js';
-import type { JobSettings } from '../job.js';
-import type { QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
+import type { JobSettings } from '../../store/job.js';
+import type { QueuedJob, StartedJob, WaitingImage } from '../../store/job-records.js';
 import type { Ranked } from '../priority.js';
 import { JobModel } from './job-model.js';
 import { BeingWritten } from './being-written.js';

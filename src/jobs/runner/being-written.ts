@@ -3,7 +3,7 @@
  * pause, in which they hold nothing, as long as their files change; at rest they fail after two more looks.
  */
 import { hasMoved, type FileRead, type FileStamp } from '../../api/file-read.js';
-import type { WaitingImage } from '../job-records.js';
+import type { WaitingImage } from '../../store/job-records.js';
 
 /** After each change, and as long as the file is at rest the next ones. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000];

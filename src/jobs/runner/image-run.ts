@@ -8,13 +8,12 @@ import type { NamedVersion } from '../../api/model.js';
 import type { Detector } from '../../execution/detector.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { PictureTime } from '../../files/wall-time.js';
-import type { ImageOutcome, JobSettings } from '../job.js';
-import { versionOf } from '../version-of.js';
-import { taskId, type WaitingImage } from '../job-records.js';
-import type { Uploads } from '../uploads.js';
-import type { Views } from '../views.js';
+import type { ImageOutcome, JobSettings } from '../../store/job.js';
+import { versionOf } from '../../api/version-of.js';
+import { taskId, type ReuseKeys, type WaitingImage } from '../../store/job-records.js';
+import type { Uploads } from '../../uploads/uploads.js';
+import type { Views } from '../../views/views.js';
 import type { Logger } from '../../base/logger-port.js';
-import type { ReuseKeys } from '../reuse-key.js';
 import type { Reuse } from './reuse.js';
 
 /** Draws the boxes for the owner of the job; resolves with the file name of the picture. */

@@ -4,10 +4,10 @@
  * image took 4 % of two cores.
  */
 import type { JobEvents } from '../job-events.js';
-import { progressOf } from '../job.js';
-import type { NewOutcome, QueuedJob, StartedJob } from '../job-records.js';
+import { progressOf } from '../../store/job.js';
+import type { NewOutcome, QueuedJob, StartedJob } from '../../store/job-records.js';
 import type { QueueCounts } from '../queue-counts.js';
-import type { JobStore } from '../store/job-store.js';
+import type { ServiceStore } from '../../store/service-store.js';
 import type { ImageEnd } from './image-run.js';
 import type { Patience } from './patience.js';
 import type { TakenOver } from './reuse.js';
@@ -16,7 +16,7 @@ import type { TakenOver } from './reuse.js';
 const BATCH_DELAY_MS = 50;
 
 export interface OutcomeParts {
-  store: JobStore;
+  store: ServiceStore;
   counts: QueueCounts;
   patience: Patience;
   events: JobEvents;

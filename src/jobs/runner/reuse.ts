@@ -3,17 +3,17 @@ import type { ImageResult } from '../../api/image.js';
 import type { ModelVersion } from '../../api/model.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { Logger } from '../../base/logger-port.js';
-import type { JobSettings } from '../job.js';
-import type { StoredResult, WaitingImage } from '../job-records.js';
-import { reuseKeys, settledStamp, type ReuseKeys, type ReuseSubject } from '../reuse-key.js';
-import type { JobStore } from '../store/job-store.js';
-import type { Resolved, Views } from '../views.js';
+import type { JobSettings } from '../../store/job.js';
+import type { ReuseKeys, StoredResult, WaitingImage } from '../../store/job-records.js';
+import { reuseKeys, settledStamp, type ReuseSubject } from '../reuse-key.js';
+import type { ServiceStore } from '../../store/service-store.js';
+import type { Resolved, Views } from '../../views/views.js';
 
 export interface ReuseParts {
   /** See `ReuseSubject`. */
   environment: string;
   look: LookAtFiles;
-  store: Pick<JobStore, 'reusable'>;
+  store: Pick<ServiceStore, 'reusable'>;
   views: Pick<Views, 'resolve'>;
   logger: Logger;
 }

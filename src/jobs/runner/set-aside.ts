@@ -3,7 +3,7 @@
  * detector; after too long a time they fail.
  */
 import { dirname } from 'node:path';
-import type { WaitingImage } from '../job-records.js';
+import type { WaitingImage } from '../../store/job-records.js';
 
 export interface SetAsideTimes {
   pauseMs: number;

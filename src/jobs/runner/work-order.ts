@@ -1,7 +1,7 @@
 /** Decides which job is started next and whose image is handed out next. The runner acts on it. */
 import { TOP_PRIORITY } from '../../api/options.js';
 import type { ActiveJob, WaitingJob } from './active-job.js';
-import type { QueuedJob } from '../job-records.js';
+import type { QueuedJob } from '../../store/job-records.js';
 import {
   monotonicSeconds,
   pickNext,

@@ -1,10 +1,10 @@
 /** Which images of a job are shown: read from the address, sent to the service. */
+import { IMAGE_OUTCOMES } from '../../api/jobs.js';
 import type { JobImagesQuery } from '../../client/lattice-client.js';
 import { listOf, listText, type Query } from '../address/address.js';
 import type { Detection } from '../picture/shown-boxes.js';
 
-export const OUTCOMES = ['found', 'empty', 'failed', 'pending', 'not_run'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type Outcome = (typeof IMAGE_OUTCOMES)[number];
 
 export interface ImageFilter {
   outcome: Outcome | null;
@@ -17,7 +17,7 @@ export interface ImageFilter {
 export function readFilter({ outcome, class: classes, below }: Query): ImageFilter {
   const percent = Number(below);
   return {
-    outcome: OUTCOMES.find((each) => each === outcome) ?? null,
+    outcome: IMAGE_OUTCOMES.find((each) => each === outcome) ?? null,
     classes: listOf(classes),
     below: Number.isInteger(percent) && percent > 0 && percent < 100 ? percent : null,
   };

@@ -1,8 +1,7 @@
 /** Which jobs are listed, and in which order: read from the address, sent to the service. */
+import { JOB_STATUSES } from '../../api/jobs.js';
 import type { JobFilter, JobStatus } from '../../client/records.js';
 import type { Query } from '../address/address.js';
-
-export const STATES = ['pending', 'running', 'completed', 'failed'] as const;
 
 /** The service ends a job that is cancelled as failed. */
 export const STATE_NAMES: Record<JobStatus['status'], string> = {
@@ -39,7 +38,7 @@ export const MOST_SEARCHED = 200;
 export function readSearch(query: Query): JobSearch {
   const { state, q = '', tag = '', watch = '', model = '', sort } = query;
   return {
-    state: STATES.find((each) => each === state) ?? null,
+    state: JOB_STATUSES.find((each) => each === state) ?? null,
     q: q.slice(0, MOST_SEARCHED).trim(),
     tag,
     watch,

@@ -1,4 +1,5 @@
 /** The jobs: by state, by search, in the order that is asked for. */
+import { JOB_STATUSES } from '../../api/jobs.js';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { hashOf } from '../address/address.js';
@@ -32,7 +33,6 @@ import {
   readSearch,
   searchQuery,
   STATE_NAMES,
-  STATES,
   type JobSearch,
 } from './job-search.js';
 import { SearchBar, searchJobs } from './search-bar.js';
@@ -112,7 +112,7 @@ function Tabs({ search }: { search: JobSearch }) {
   const all = known && Object.values(known).reduce((sum, each) => sum + each, 0);
   const tabs: [State, string, number | null | undefined][] = [
     [null, 'All', all],
-    ...STATES.map((each): [State, string, number | undefined] => [
+    ...JOB_STATUSES.map((each): [State, string, number | undefined] => [
       each,
       STATE_NAMES[each],
       known?.[each],

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
 import type { NamedVersion } from '../../../src/api/model.js';
-import { versionOf } from '../../../src/jobs/version-of.js';
+import { versionOf } from '../../../src/api/version-of.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 import type { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';

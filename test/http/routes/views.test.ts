@@ -48,7 +48,10 @@ let jobs: TestJobs;
 let app: Harness;
 
 function open(over: TestJobs, overrides: Parameters<typeof compose>[1] = {}): Harness {
-  return compose({}, { jobs: over.service, detector: over.detector, ...overrides });
+  return compose(
+    {},
+    { jobs: over.service, views: over.views, detector: over.detector, ...overrides },
+  );
 }
 beforeEach(async () => {
   folder = new TemporaryFolder();
@@ -114,6 +117,22 @@ describe('a view', () => {
     expect(again).toMatchObject({ status: 200, body: first.body });
     await remove('north');
     expect(await put('north', content)).toMatchObject({ status: 201, body: { version: 3 } });
+  });
+
+  test('is not overwritten by a change that began before another one was stored', async () => {
+    const at = (x: number) => put('north', { regions: [regionBetween('gate', 0, x)] });
+    for (const [version, x] of [1, 2].entries()) {
+      const both = await Promise.all([at(0.1 * x), at(0.3 * x)]);
+      expect(both).toMatchObject([
+        { body: { version: version + 1 } },
+        { status: 409, body: { code: 'view_changed' } },
+      ]);
+    }
+    const same = await Promise.all([at(0.9), at(0.9)]);
+    expect(same).toMatchObject([
+      { status: 200, body: { version: 3 } },
+      { status: 200, body: { version: 3 } },
+    ]);
   });
 
   test('can be read as it was', async () => {
@@ -334,7 +353,7 @@ describe('a job', () => {
 
   test('whose view is gone before an image runs fails with unknown_view, and is not retried', async () => {
     await put('north', { regions: [LEFT] });
-    await jobs.service.views.remove('north', null);
+    await jobs.views.remove('north', null);
     const spec = { job_type: 'batch_detect', image_paths: ['a.jpg'], view: 'north' };
     expect(await post(app, '/v1/jobs/submit', spec)).toMatchObject({
       status: 422,

@@ -28,7 +28,7 @@ const ROUTE = 'POST /v1/inference/detect';
 const DETECT = sized(ROUTE, 'application/json', IMAGE);
 
 const jobs = await HeldJobs.open({
-  uploads: { maxBytes: 1e6, maxFileBytes: 1e6, maxFiles: 10 },
+  limits: { maxBytes: 1e6, maxFileBytes: 1e6, maxFiles: 10 },
 });
 let app: Harness;
 let server: Listening;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { fileLooks } from '../../../src/files/file-looks.js';
-import type { ImageOutcome } from '../../../src/jobs/job.js';
+import type { ImageOutcome } from '../../../src/store/job.js';
 import { END, FileDetector } from '../../support/file-detector.js';
 import { ended, openTestJobs, specOf, TemporaryFolder } from '../job-folder.js';
 

@@ -1,12 +1,12 @@
 /** A defect of the program in a store call: its job fails, the others and the process go on. */
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
-import { openJobs, openJobStore, type JobsOptions } from '../../../src/jobs/open-jobs.js';
-import type { JobStore } from '../../../src/jobs/store/job-store.js';
+import { openJobs, type JobsOptions } from '../../../src/jobs/open-jobs.js';
+import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
 import { FakeDetector } from '../../support/fake-detector.js';
-import { TemporaryFolder, ended, silent, specOf, until } from '../job-folder.js';
+import { ended, openParts, silent, specOf, TemporaryFolder, until } from '../job-folder.js';
 
-type Replace = (store: JobStore) => Partial<JobStore>;
+type Replace = (store: ServiceStore) => Partial<ServiceStore>;
 const defect = () =>
   Promise.reject(
     new LatticeError('internal_error', 'An internal error occurred.', { cause: 'at row' }),
@@ -29,10 +29,11 @@ test.each<[string, Replace]>([
   ],
 ])('%s is not repeated', async (_call, replace) => {
   using folder = new TemporaryFolder();
-  const store = await openJobStore(folder.path);
+  const store = await openStore(folder.path);
   const logged: object[] = [];
   const options: JobsOptions = {
     dataDir: folder.path,
+    ...(await openParts(store, folder.path)),
     detector: new FakeDetector(),
     maxQueuedJobs: 10,
     resultTtlHours: 1,

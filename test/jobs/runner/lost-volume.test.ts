@@ -1,6 +1,6 @@
 /** Jobs whose images lie on a volume that does not answer. */
 import { expect, test } from 'vitest';
-import type { JobSpec } from '../../../src/jobs/job.js';
+import type { JobSpec } from '../../../src/store/job.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import {
   TemporaryFolder,

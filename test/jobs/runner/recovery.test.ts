@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { taskId } from '../../../src/jobs/job-records.js';
-import { setCrashMarkerAside } from '../../../src/jobs/crash-marker.js';
+import { taskId } from '../../../src/store/job-records.js';
+import { setCrashMarkerAside } from '../../../src/store/crash-marker.js';
 import { LatticeError } from '../../../src/api/errors.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import {
@@ -90,7 +90,7 @@ test(`${KILLS} kills under load: nothing acknowledged is lost, each job ends onc
     const job = await jobs.service.get(jobId, null);
     const images = await jobs.service.images(jobId);
     if (job.status === 'completed') expect(images.every(({ outcome }) => outcome)).toBe(true);
-    const pending = await jobs.webhooks.forJob(jobId);
+    const pending = await jobs.store.webhooks.forJob(jobId);
     expect(pending).toHaveLength(job.spec.callbackUrl === null ? 0 : 1);
   }
   console.log(`${KILLS} kills, ${acknowledged.length} acknowledged jobs, 0 lost`);

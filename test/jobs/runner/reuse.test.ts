@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { fileLooks } from '../../../src/files/file-looks.js';
 import type { JobsOptions } from '../../../src/jobs/open-jobs.js';
-import type { JobSpec } from '../../../src/jobs/job.js';
+import type { JobSpec } from '../../../src/store/job.js';
 import { END, FileDetector } from '../../support/file-detector.js';
 import { ended, openTestJobs, specOf, TemporaryFolder, until } from '../job-folder.js';
 
@@ -31,6 +31,9 @@ async function open(names: string[], more: { environment?: string } = {}) {
     onReused,
     get service() {
       return jobs.service;
+    },
+    get views() {
+      return jobs.views;
     },
     async reopen({ environment: other = environment, ...changes }: Reopened = {}) {
       jobs = await jobs.reopen({ ...changes, detector, reuse: { ...reuse, environment: other } });
@@ -123,7 +126,7 @@ test('another model, precision, option, owner or release runs all again, the sam
   expect(await runs()).toEqual(few);
   await set.reopen({ environment: '["1.0.1"]' });
   expect(await runs()).toEqual(few);
-  await set.service.views.put('all', { paths: ['**'], regions: [] }, null);
+  await set.views.put('all', { paths: ['**'], regions: [] }, null);
   expect(await runs()).toEqual(few);
   const polygon = [
     [0, 0],
@@ -131,7 +134,7 @@ test('another model, precision, option, owner or release runs all again, the sam
     [1, 1],
   ] as const;
   const regions = [{ name: 'gate', polygon }];
-  await set.service.views.put('all', { paths: ['**'], regions }, null);
+  await set.views.put('all', { paths: ['**'], regions }, null);
   expect(await runs()).toEqual(few);
   // Neither the mode off nor a priority depends on it.
   expect((await set.run({ reuse: 'off' })).ran).toEqual(few);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { JOB_STATUSES } from '../../../src/api/jobs.js';
 import {
   ALL_JOBS,
   isNewestFirst,
@@ -8,13 +9,12 @@ import {
   readSearch,
   searchQuery,
   SORTS,
-  STATES,
   type JobSearch,
 } from '../../../src/ui/jobs/job-search.js';
 
 const text = fc.string({ maxLength: 40 });
 const searches: fc.Arbitrary<JobSearch> = fc.record({
-  state: fc.constantFrom(null, ...STATES),
+  state: fc.constantFrom(null, ...JOB_STATUSES),
   q: text.map((words) => words.trim()),
   tag: text,
   watch: text,

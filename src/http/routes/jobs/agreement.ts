@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/{job_id}/agreement`: how well another job over the same images agrees, with another model say. */
 import { z } from '@hono/zod-openapi';
-import type { Job } from '../../../jobs/job.js';
+import type { Job } from '../../../store/job.js';
 import { agreeJobs, type JobAgreement } from '../../../jobs/job-agreement.js';
 import {
   agreementFigures,

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { CHANGES, CONFIDENCE_CHANGE, countChanges, type Change } from '../../../api/box-changes.js';
 import { LatticeError } from '../../../api/errors.js';
 import { detectionSchema, imageSizeSchema } from '../../../api/image.js';
-import type { Job } from '../../../jobs/job.js';
+import type { Job } from '../../../store/job.js';
 import {
   comparedImages,
   compareJobs,

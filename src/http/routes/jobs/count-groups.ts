@@ -3,7 +3,8 @@ import { posix } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { RegionSums } from '../../../api/class-counts.js';
 import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
-import type { Grouping, ImageCounts } from '../../../jobs/job.js';
+import type { Grouping } from '../../../api/jobs.js';
+import type { ImageCounts } from '../../../store/job.js';
 import type { HideFolders } from '../../answer/problem.js';
 
 /** `none`: not known. */

@@ -1,13 +1,8 @@
 /** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, folder, hour or day, as JSON or CSV. */
 import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
-import {
-  GROUPINGS,
-  withoutOutcome,
-  type Grouping,
-  type ImageCounts,
-  type Job,
-} from '../../../jobs/job.js';
+import { GROUPINGS, type Grouping } from '../../../api/jobs.js';
+import { withoutOutcome, type ImageCounts, type Job } from '../../../store/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { HideFolders } from '../../answer/problem.js';
 import { replyPieces } from '../../answer/reply.js';

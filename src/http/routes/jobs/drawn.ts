@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../../api/errors.js';
 import { writeDrawn, type DrawnSource } from '../../../export/drawn.js';
 import { relativeName } from '../../../export/export-source.js';
-import type { Job } from '../../../jobs/job.js';
+import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
 import { readQuery } from '../../request/query.js';
 import { binary, type AddRoute } from '../../route.js';
@@ -86,12 +86,12 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
 function drawnSource(
   job: Job,
   { class: classes, confidence_threshold: threshold = 0 }: DrawnQuery,
-  { jobs, hide, draw, draining }: RouteParts,
+  { jobs, uploads, hide, draw, draining }: RouteParts,
 ): DrawnSource {
   const { upload } = job.spec;
   const drawOf: typeof draw = async (image, boxes) => {
     if (upload === undefined || typeof image !== 'string') return draw(image, boxes);
-    const picture = await jobs.uploads.borrow(upload, image);
+    const picture = await uploads.borrow(upload, image);
     return draw(picture.bytes, boxes).finally(() => {
       picture.release();
     });

@@ -4,14 +4,8 @@ import { sumOfRegions } from '../../../api/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { recordParameters } from '../../../api/option-schemas.js';
 import { viewParameters } from '../../../api/options.js';
-import {
-  CONFIDENCE_STEPS,
-  IMAGE_OUTCOMES,
-  withoutOutcome,
-  type ImageEntry,
-  type ImageTally,
-  type Job,
-} from '../../../jobs/job.js';
+import { CONFIDENCE_STEPS, IMAGE_OUTCOMES } from '../../../api/jobs.js';
+import { withoutOutcome, type ImageEntry, type ImageTally, type Job } from '../../../store/job.js';
 import { jsonList, splitList } from '../../../base/text-list.js';
 import type { HideFolders } from '../../answer/problem.js';
 import { replyJson, replyJsonText } from '../../answer/reply.js';

@@ -1,7 +1,7 @@
 /** The job that the path of a request names. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type ErrorCode } from '../../../api/errors.js';
-import { jobNotFinished, progressOf, type Job } from '../../../jobs/job.js';
+import { jobNotFinished, progressOf, type Job } from '../../../store/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { jobIdSchema } from './job-fields.js';

@@ -3,15 +3,9 @@ import { z } from '@hono/zod-openapi';
 import { changedLabels, LABELS } from '../../../api/job-labels.js';
 import { recordLabels, requestLabels } from '../../../api/job-label-schemas.js';
 import { snakeCase } from '../../../api/snake-case.js';
-import {
-  JOB_SORTS,
-  JOB_STATUSES,
-  notRunImages,
-  progressOf,
-  type ClassCounts,
-  type Job,
-} from '../../../jobs/job.js';
-import { titleOf } from '../../../jobs/job-title.js';
+import { JOB_SORTS, JOB_STATUSES } from '../../../api/jobs.js';
+import { notRunImages, progressOf, type ClassCounts, type Job } from '../../../store/job.js';
+import { titleOf } from '../../../store/job-title.js';
 import { problemSchema } from '../../answer/problem.schema.js';
 import { hideInProblem, type HideFolders } from '../../answer/problem.js';
 import { readJson } from '../../request/json-body.js';

@@ -9,8 +9,9 @@ import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { forOwnPages } from '../../../api/own-pages.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
-import { REUSE_MODES, type JobSpec, type SharedSettings } from '../../../jobs/job.js';
-import { typedPaths } from '../../../jobs/job-title.js';
+import { REUSE_MODES } from '../../../api/jobs.js';
+import type { JobSpec, SharedSettings } from '../../../store/job.js';
+import { typedPaths } from '../../../store/job-title.js';
 import {
   createTargetPolicy,
   targetRefusal,
@@ -186,7 +187,7 @@ export type ReadSubmission = (
 ) => Promise<{ spec: JobSpec; leftOut: LeftOut }>;
 
 export function createReadSubmission(
-  deps: Pick<AppDeps, 'config' | 'draining' | 'jobs'>,
+  deps: Pick<AppDeps, 'config' | 'draining' | 'uploads'>,
   readSettings: ReadSettings,
 ): ReadSubmission {
   const { config } = deps;
@@ -219,7 +220,7 @@ export type ReadSettings = (
 ) => Promise<SharedSettings>;
 
 export function createReadSettings(
-  deps: Pick<AppDeps, 'config' | 'jobs'>,
+  deps: Pick<AppDeps, 'config' | 'views'>,
   catalogue: ModelCatalogue,
 ): ReadSettings {
   const { config } = deps;
@@ -233,7 +234,7 @@ export function createReadSettings(
     const classes = await classesOf(body, modelName, listed, catalogue);
     await refuseUnknownClasses(body, modelName, catalogue);
     refuseRegionsAndView(body);
-    deps.jobs.views.refuseUnknown(body.view, keyId);
+    deps.views.refuseUnknown(body.view, keyId);
     const ofModel = await catalogue.defaultsOf(modelName);
     return {
       jobType: body.job_type,
@@ -252,11 +253,11 @@ export function createReadSettings(
 async function findImages(
   { upload, image_paths: paths }: JobSubmitBody,
   keyId: string | null,
-  { config, jobs }: Pick<AppDeps, 'config' | 'jobs'>,
+  { config, uploads }: Pick<AppDeps, 'config' | 'uploads'>,
 ): Promise<{ images: string[]; leftOut: LeftOut }> {
   const { imageRoots, maxImagesPerJob } = config;
   if (!upload) return expandImagePaths(paths, imageRoots, maxImagesPerJob);
-  const { root, leftOut } = await jobs.uploads.forJob(upload, keyId);
+  const { root, leftOut } = await uploads.forJob(upload, keyId);
   for (const [index, path] of paths.entries()) checkImagePath(path, [], `#/image_paths/${index}`);
   const { images } = await expandImagePaths(paths, [root], maxImagesPerJob);
   return { images, leftOut: leftOut(images) };

@@ -7,7 +7,7 @@ import {
   type ExportFormat,
   type ResultFormat,
 } from '../../../export/formats.js';
-import type { Job } from '../../../jobs/job.js';
+import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
 import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';

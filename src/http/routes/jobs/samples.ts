@@ -1,6 +1,6 @@
 /** `GET /v1/samples`: the pictures of a finished job that are most worth a label. */
 import { z } from '@hono/zod-openapi';
-import type { UnsureImage } from '../../../jobs/job.js';
+import type { UnsureImage } from '../../../store/job.js';
 import { replyJson } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';

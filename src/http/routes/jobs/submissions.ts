@@ -2,13 +2,8 @@
 import { createHash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError, type ErrorCode } from '../../../api/errors.js';
-import {
-  RETRIED_IMAGES,
-  type Idempotency,
-  type Job,
-  type JobOrigin,
-  type RetriedRun,
-} from '../../../jobs/job.js';
+import { RETRIED_IMAGES } from '../../../api/jobs.js';
+import type { Idempotency, Job, JobOrigin, RetriedRun } from '../../../store/job.js';
 import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import { traceparentOf } from '../../../base/trace-context.js';
 import type { JobService } from '../../../jobs/job-service.js';
@@ -104,7 +99,7 @@ const SUBMISSION_ERRORS = [
 ] as const satisfies ErrorCode[];
 
 export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
-  const { catalogue, config, draining, jobs, readSubmission } = parts;
+  const { catalogue, config, draining, jobs, readSubmission, views } = parts;
   route(
     {
       method: 'post',
@@ -189,7 +184,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         const { options } = job.spec;
         await catalogue.check(modelName ?? options.modelName);
         if (modelName !== undefined) await refuseOtherModel(options, modelName, catalogue);
-        jobs.views.refuseUnknown(options.view, c.get('keyId'));
+        views.refuseUnknown(options.view, c.get('keyId'));
         return jobs.retry(retryOf, c.get('keyId'), wanted, once, originOf(c));
       });
       return replyAccepted(c, submission, {}, { retry_of: retryOf });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Detection } from '../../../../src/api/image.js';
 import { ApiKeys } from '../../../../src/http/access/api-keys.js';
 import type { JobAgreementBody } from '../../../../src/http/routes/jobs/agreement.js';
-import type { ImageOutcome } from '../../../../src/jobs/job.js';
+import type { ImageOutcome } from '../../../../src/store/job.js';
 import { compose, get, submitted, type Harness } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';

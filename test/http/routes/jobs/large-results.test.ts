@@ -3,8 +3,15 @@ import { get, type IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { listen } from '../../../../src/http/server/listen.js';
-import { openJobs, openJobStore } from '../../../../src/jobs/open-jobs.js';
-import { imagesNamed, silent, specOf, TemporaryFolder } from '../../../jobs/job-folder.js';
+import { openJobs } from '../../../../src/jobs/open-jobs.js';
+import { openStore } from '../../../../src/store/service-store.js';
+import {
+  imagesNamed,
+  openParts,
+  silent,
+  specOf,
+  TemporaryFolder,
+} from '../../../jobs/job-folder.js';
 import { compose } from '../../../support/composed-app.js';
 import { overWorkers, SimulatedWorker } from '../../../support/simulated-worker.js';
 
@@ -49,7 +56,9 @@ test('while 40,000 images are read other requests are answered', async () => {
     (_, index) => new SimulatedWorker(`worker-${index}`, options),
   );
   const detector = overWorkers(workers);
-  const jobs = await openJobs(await openJobStore(folder.path), {
+  const store = await openStore(folder.path);
+  const jobs = await openJobs(store, {
+    ...(await openParts(store, folder.path)),
     dataDir: folder.path,
     detector,
     maxQueuedJobs: 10,

@@ -7,7 +7,7 @@ import {
   webhookRecord,
   type JobResultBody,
 } from '../../../../src/http/routes/jobs/result-record.js';
-import type { ImageEntry, ImageOutcome, Job } from '../../../../src/jobs/job.js';
+import type { ImageEntry, ImageOutcome, Job } from '../../../../src/store/job.js';
 import { specOf } from '../../../jobs/job-folder.js';
 import { endedJob, pagesOf } from '../../../support/ended-job.js';
 import { okOutcome } from '../../../support/outcomes.js';

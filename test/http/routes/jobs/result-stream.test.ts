@@ -7,7 +7,7 @@ import {
   type ConnectionLimits,
   type Listening,
 } from '../../../../src/http/server/listen.js';
-import type { ImageOutcome } from '../../../../src/jobs/job.js';
+import type { ImageOutcome } from '../../../../src/store/job.js';
 import { imagesNamed } from '../../../jobs/job-folder.js';
 import { compose, get, type Harness, submitted } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';

@@ -1,7 +1,7 @@
 /** Samples of a job over HTTP: pictures with the least certain box first. */
 import { expect, test } from 'vitest';
 import type { SamplesBody } from '../../../../src/http/routes/jobs/samples.js';
-import type { ImageOutcome } from '../../../../src/jobs/job.js';
+import type { ImageOutcome } from '../../../../src/store/job.js';
 import { compose, get, submitted } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';

@@ -1,6 +1,6 @@
 /** The routes of a job's webhook deliveries. */
 import { describe, expect, test } from 'vitest';
-import type { WebhookDeliveryState } from '../../../../src/jobs/webhook-delivery.js';
+import type { WebhookDeliveryState } from '../../../../src/store/webhook-delivery.js';
 import { deliveryListSchema } from '../../../../src/http/routes/jobs/webhooks.js';
 import { compose, get, type Harness, submitted } from '../../../support/composed-app.js';
 import { pendingDelivery } from '../../../support/ended-job.js';

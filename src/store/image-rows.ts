@@ -1,0 +1,344 @@
+/**
+ * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have a
+ * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
+ * row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
+ */
+import { byClassKey, classKey } from '../api/class-key.js';
+import type { NamedVersion } from '../api/model.js';
+import type { DetectOptions } from '../api/options.js';
+import { RegionSums } from '../api/class-counts.js';
+import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';
+import type { ImageOutcome, ImageTally, UnsureImage } from './job.js';
+import { countClasses } from '../api/class-counts.js';
+import {
+  MAX_IMAGES,
+  taskId,
+  type FilteredImages,
+  type NewOutcome,
+  type StoredCounts,
+  type StoredImage,
+} from './job-records.js';
+import { versionOf } from '../api/version-of.js';
+import type { Statements } from './statements.js';
+
+/** Around each class in `image_facts.classes`, so that one is found whole. */
+const CLASS_MARK = '\n';
+
+const LAST_STEP = CONFIDENCE_STEPS - 1;
+
+/** The box nearest to its threshold of each image. Parameters: the threshold of the job, those of classes, first and last task. */
+const NEAREST_TO_OWN = {
+  found: `SELECT task, boxes, weakest.key AS class, weakest.value AS confidence,
+            min(weakest.value - coalesce(own.value, ?)) AS margin
+          FROM image_facts CROSS JOIN json_each(weakest_by_class) AS weakest
+          LEFT JOIN json_each(?) AS own ON own.key = weakest.key
+          WHERE task >= ? AND task < ? GROUP BY task`,
+  className: 'class',
+};
+/** The same without thresholds of classes, in a tenth of the time: of few images the text is parsed. */
+const WEAKEST = {
+  found: `SELECT task, boxes, weakest_by_class, weakest AS confidence, weakest - ? AS margin FROM image_facts
+          WHERE task >= ? AND task < ? AND weakest IS NOT NULL`,
+  className: '(SELECT key FROM json_each(weakest_by_class) ORDER BY value, key LIMIT 1)',
+};
+
+type Thresholds = Pick<DetectOptions, 'confidence' | 'classThresholds'>;
+
+/** The boxes of several images are added up first: most fall into few classes and steps. */
+export class ImageFacts {
+  readonly #statements: Statements;
+  readonly #jobNumber: number;
+  readonly #boxes = new Map<string, number[]>();
+  readonly #regions = new RegionSums();
+  readonly #models = new Map<string, NamedVersion & { images: number }>();
+
+  constructor(statements: Statements, jobNumber: number) {
+    this.#statements = statements;
+    this.#jobNumber = jobNumber;
+  }
+
+  /** Call `save` after the last one. */
+  add({ index, outcome, taken, keys }: NewOutcome): void {
+    const image = JSON.parse(outcome) as ImageOutcome;
+    const { detections = [], regionCounts, annotatedPath } = image.status === 'ok' ? image : {};
+    const classes = countClasses(detections);
+    const weakest = new Map<string, number>();
+    for (const { class: name, confidence } of detections) {
+      weakest.set(name, Math.min(weakest.get(name) ?? confidence, confidence));
+      this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
+    }
+    this.#regions.add(regionCounts);
+    if (image.status === 'ok') {
+      const { model: name = '', modelDigest: digest } = image;
+      this.#countModel(versionOf({ ...image, name, digest }));
+    }
+    this.#statements.run(
+      `INSERT INTO image_facts (task, failed, boxes, weakest, classes, weakest_by_class, class_counts, region_counts,
+         taken, taken_from, reuse_key, content_key)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      taskId(this.#jobNumber, index),
+      image.status === 'ok' ? 0 : 1,
+      detections.length,
+      weakest.size === 0 ? null : Math.min(...weakest.values()),
+      classes.size === 0 ? '' : ['', ...classes.keys(), ''].join(CLASS_MARK),
+      JSON.stringify(Object.fromEntries(weakest)),
+      JSON.stringify(Object.fromEntries(classes)),
+      regionCounts === undefined ? null : JSON.stringify(regionCounts),
+      taken?.time ?? null,
+      taken?.source ?? null,
+      keys?.unchanged ?? null,
+      keys?.content ?? null,
+    );
+    if (annotatedPath === undefined) return;
+    const task = taskId(this.#jobNumber, index);
+    this.#statements.run(
+      'INSERT INTO drawn_copies (task, name) VALUES (?, ?)',
+      task,
+      annotatedPath,
+    );
+  }
+
+  save(): void {
+    for (const [name, steps] of this.#boxes) {
+      steps.forEach((boxes, step) => {
+        this.#statements.run(
+          `INSERT INTO job_boxes (job, class, step, boxes) VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET boxes = boxes + excluded.boxes`,
+          this.#jobNumber,
+          name,
+          step,
+          boxes,
+        );
+      });
+    }
+    for (const { name, digest, source, precision, images } of this.#models.values()) {
+      this.#statements.run(
+        `INSERT INTO job_models (job, name, digest, source, precision, images) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET images = images + excluded.images`,
+        this.#jobNumber,
+        name,
+        digest,
+        source,
+        precision,
+        images,
+      );
+    }
+    for (const [region, classes] of this.#regions.sums) {
+      for (const [name, boxes] of [['', 0] as const, ...classes]) {
+        this.#statements.run(
+          `INSERT INTO job_regions (job, region, class, boxes) VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET boxes = boxes + excluded.boxes`,
+          this.#jobNumber,
+          region,
+          name,
+          boxes,
+        );
+      }
+    }
+  }
+
+  #countModel(version: NamedVersion | null): void {
+    if (version === null) return;
+    const key = `${version.digest} ${version.precision}`;
+    const images = (this.#models.get(key)?.images ?? 0) + 1;
+    this.#models.set(key, { ...version, images });
+  }
+
+  #count(name: string, step: number): void {
+    const steps = this.#boxes.get(name) ?? [];
+    steps[step] = (steps[step] ?? 0) + 1;
+    this.#boxes.set(name, steps);
+  }
+}
+
+/** In characters: parsing one page blocks the event loop for 1 to 2 ms. */
+const PAGE_LENGTH = 128 * 1024;
+
+/** The part of a job that tells which of its images have no outcome. */
+interface ImagesOf {
+  number: number;
+  imageCount: number;
+  /** What an image without an outcome is. */
+  without: 'pending' | 'not_run';
+}
+
+export class ImageReads {
+  readonly #statements: Statements;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  /**
+   * By index from `from` on: at most `limit`, and no more than fill a page of about 128 KiB. Empty only where no
+   * image is left.
+   */
+  images(jobNumber: number, from: number, limit: number): StoredImage[] {
+    return pageOf(
+      this.#statements.each(
+        `SELECT task % ${MAX_IMAGES} AS "index", path, outcome FROM job_images
+         WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
+        taskId(jobNumber, from),
+        taskId(jobNumber + 1, 0),
+        limit,
+      ) as Iterable<StoredImage>,
+    );
+  }
+
+  /**
+   * With these indexes, in this order, which is that of the join: sorted, all would be read before the first. Only the first
+   * ones where they fill a page, and at least one.
+   */
+  imagesAt(jobNumber: number, indexes: readonly number[]): StoredImage[] {
+    return pageOf(
+      this.#statements.each(
+        `SELECT task % ${MAX_IMAGES} AS "index", job_images.path, outcome
+         FROM json_each(?) AS wanted CROSS JOIN job_images ON task = ? + wanted.value`,
+        JSON.stringify(indexes),
+        taskId(jobNumber, 0),
+      ) as Iterable<StoredImage>,
+    );
+  }
+
+  /** By index from `from` on, also of images without an outcome. */
+  imageCounts(jobNumber: number, from: number, limit: number): StoredCounts[] {
+    return this.#statements.all(
+      `SELECT task % ${MAX_IMAGES} AS "index", path, failed, class_counts AS classCounts,
+         region_counts AS regionCounts, taken, taken_from AS takenFrom,
+         CASE WHEN taken IS NULL THEN json_extract(outcome, '$.file.modifiedNs') END AS modifiedNs
+       FROM job_images LEFT JOIN image_facts USING (task)
+       WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
+      taskId(jobNumber, from),
+      taskId(jobNumber + 1, 0),
+      limit,
+    ) as StoredCounts[];
+  }
+
+  /** As `images`, of the images that the filter lets through, from their `offset`th on. Reads narrow rows to find them. */
+  filteredImages(
+    job: ImagesOf,
+    filter: ImageFilter,
+    offset: number,
+    limit: number,
+  ): FilteredImages {
+    const { from, values } = filtered(job, filter);
+    const { matching } = this.#statements.get(`SELECT count(*) AS matching ${from}`, ...values) as {
+      matching: number;
+    };
+    const rows = this.#statements.each(
+      `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, outcome
+       FROM (SELECT task ${from} ORDER BY task LIMIT ? OFFSET ?) AS found
+       CROSS JOIN job_images ON job_images.task = found.task`,
+      ...values,
+      limit,
+      offset,
+    ) as Iterable<StoredImage>;
+    return { images: pageOf(rows), matching };
+  }
+
+  /** At most `limit`, those with the box nearest to its threshold first. Reads narrow rows. */
+  unsureImages(jobNumber: number, limit: number, thresholds: Thresholds): UnsureImage[] {
+    const own = this.#ownThresholds(jobNumber, thresholds);
+    const hasOwn = Object.keys(own).length > 0;
+    const { found, className } = hasOwn ? NEAREST_TO_OWN : WEAKEST;
+    return this.#statements.all(
+      `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, boxes, ${className} AS class, confidence, margin
+       FROM (${found} ORDER BY margin, task LIMIT ?) AS found
+       CROSS JOIN job_images ON job_images.task = found.task`,
+      thresholds.confidence,
+      ...(hasOwn ? [JSON.stringify(own)] : []),
+      taskId(jobNumber, 0),
+      taskId(jobNumber + 1, 0),
+      limit,
+    ) as UnsureImage[];
+  }
+
+  /** By the class as boxes name it. */
+  #ownThresholds(jobNumber: number, { classThresholds }: Thresholds): Record<string, number> {
+    const byKey = byClassKey(classThresholds);
+    if (byKey.size === 0) return {};
+    const found = this.#statements.all(
+      'SELECT DISTINCT class FROM job_boxes WHERE job = ?',
+      jobNumber,
+    ) as { class: string }[];
+    const own = found.flatMap(({ class: name }) => {
+      const threshold = byKey.get(classKey(name));
+      return threshold === undefined ? [] : [[name, threshold] as const];
+    });
+    return Object.fromEntries(own);
+  }
+
+  /** Counts over the whole job. */
+  tally(jobNumber: number): ImageTally {
+    const images = this.#statements.get(
+      `SELECT count(*) FILTER (WHERE boxes > 0) AS found, count(*) FILTER (WHERE boxes = 0 AND NOT failed) AS empty,
+         count(*) FILTER (WHERE failed) AS failed
+       FROM image_facts WHERE task >= ? AND task < ?`,
+      taskId(jobNumber, 0),
+      taskId(jobNumber + 1, 0),
+    ) as Omit<ImageTally, 'boxes'>;
+    const boxes = this.#statements.all(
+      'SELECT class, step, boxes FROM job_boxes WHERE job = ? ORDER BY class, step',
+      jobNumber,
+    ) as ImageTally['boxes'];
+    return { ...images, boxes, regions: regionRows(this.#statements, jobNumber) };
+  }
+}
+
+export function regionRows(statements: Statements, jobNumber: number): ImageTally['regions'] {
+  return statements.all(
+    'SELECT region, class, boxes FROM job_regions WHERE job = ? ORDER BY region, class',
+    jobNumber,
+  ) as ImageTally['regions'];
+}
+
+function pageOf(rows: Iterable<StoredImage>): StoredImage[] {
+  const page: StoredImage[] = [];
+  let length = 0;
+  for (const image of rows) {
+    page.push(image);
+    length += image.path.length + (image.outcome?.length ?? 0);
+    if (length >= PAGE_LENGTH) break;
+  }
+  return page;
+}
+
+type Value = string | number;
+
+/** `FROM ... WHERE ...` over rows that have a `task`. */
+function filtered(
+  { number, imageCount, without }: ImagesOf,
+  { outcome, classes, confidenceBelow }: ImageFilter,
+): { from: string; values: Value[] } {
+  const first = taskId(number, 0);
+  const wantsBoxes = classes !== undefined || confidenceBelow !== undefined;
+  if (outcome === 'pending' || outcome === 'not_run') {
+    const clause = outcome === without && !wantsBoxes ? 'boxes IS NULL' : 'false';
+    return {
+      from: `FROM (WITH RECURSIVE tasks (task) AS
+          (SELECT ? UNION ALL SELECT task + 1 FROM tasks WHERE task + 1 < ?) SELECT task FROM tasks)
+        LEFT JOIN image_facts USING (task) WHERE ${clause}`,
+      values: [first, first + imageCount],
+    };
+  }
+  const clauses = ['task >= ?', 'task < ?'];
+  const values: Value[] = [first, first + imageCount];
+  if (outcome === 'found') clauses.push('boxes > 0');
+  if (outcome === 'empty') clauses.push('boxes = 0 AND NOT failed');
+  if (outcome === 'failed') clauses.push('failed');
+  if (classes !== undefined) {
+    clauses.push(`(${classes.map(() => 'instr(classes, ?)').join(' OR ')})`);
+    values.push(...classes.map((name) => `${CLASS_MARK}${name}${CLASS_MARK}`));
+  }
+  if (confidenceBelow !== undefined) {
+    clauses.push('weakest < ?');
+    values.push(confidenceBelow);
+  }
+  // Reads JSON, so only of the images that the clauses before have left.
+  if (classes !== undefined && confidenceBelow !== undefined) {
+    clauses.push(`EXISTS (SELECT 1 FROM json_each(weakest_by_class)
+      WHERE key IN (${classes.map(() => '?').join()}) AND value < ?)`);
+    values.push(...classes, confidenceBelow);
+  }
+  return { from: `FROM image_facts WHERE ${clauses.join(' AND ')}`, values };
+}

@@ -1,0 +1,250 @@
+/** Records of the calls of the job store. Times are Unix seconds. */
+import type { NamedVersion } from '../api/model.js';
+import type { Allowance } from '../api/quotas.js';
+import type { PictureTime, TimeSource } from '../files/wall-time.js';
+import type { Idempotency, Job, JobOrigin, JobSpec, RetriedRun } from './job.js';
+import type { WatchedFile } from './watched.js';
+
+/** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
+export const MAX_IMAGES = 2 ** 20;
+
+/** Names one image of one job in the detector and in the crash marker; at least 2^20. */
+export function taskId(jobNumber: number, index: number): number {
+  return jobNumber * MAX_IMAGES + index;
+}
+
+export interface StoredJob extends Job {
+  /** Order of submission, 1 and up, never reused. */
+  number: number;
+}
+
+/** Where a job stands in a sorted list; `key` is null where the number alone orders it. */
+export interface ListPlace {
+  key: string | number | null;
+  number: number;
+}
+
+export interface ListedJob {
+  job: StoredJob;
+  place: ListPlace;
+}
+
+export interface Submission {
+  jobId: string;
+  submittedAt: number;
+  idempotency: Idempotency | null;
+  /** False: only an idempotent repeat is answered, nothing is stored. */
+  admit: boolean;
+  /** What the key may take; null: no more than the service. A repeat is answered whatever it says. */
+  allowed?: JobAllowances | null;
+}
+
+export interface NewJob extends Submission {
+  spec: JobSpec;
+}
+
+/** A job of files that a watch has found. */
+export interface NewWatchedJob extends Submission {
+  /** Number of the watch. */
+  watch: number;
+  files: readonly WatchedFile[];
+}
+
+/** A job that this process has started. */
+export interface StartedJob {
+  job: StoredJob;
+  /** Fencing token of this process run: outcomes are stored only with the lease that the job was started under. */
+  lease: number;
+}
+
+export interface NewRetry extends Submission, RetriedRun {
+  /** Id of the job whose images are run again. */
+  retryOf: string;
+  /** Null finds any job, else those of this owner; the new job is the caller's. */
+  keyId: string | null;
+  origin?: JobOrigin | undefined;
+}
+
+export interface Submitted {
+  job: StoredJob;
+  /** It is the job of an earlier submission. */
+  replayed: boolean;
+}
+
+/** A job that has not ended, with the fields that the order of work needs. */
+export interface QueuedJob {
+  number: number;
+  jobId: string;
+  priority: number;
+  submittedAt: number;
+  imageCount: number;
+  /** What the last of its images with a new version ran on; absent where none has run. */
+  model?: NamedVersion | null;
+}
+
+/** An image without an outcome. */
+export interface WaitingImage {
+  index: number;
+  path: string;
+  /** How often the process died with this image in hand. */
+  deaths: number;
+}
+
+export interface StoredImage {
+  index: number;
+  path: string;
+  /** JSON of an `ImageOutcome`. */
+  outcome: string | null;
+}
+
+export interface FilteredImages {
+  images: StoredImage[];
+  /** How many images the filter lets through in the whole job. */
+  matching: number;
+}
+
+/** A result is stored under each of them and looked for under each. */
+export interface ReuseKeys {
+  /** The same path has the same file in the same state; null: that cannot be told from its times. */
+  unchanged: string | null;
+  /** Any file has the same bytes; null: their digest is not known. */
+  content: string | null;
+}
+
+export interface NewOutcome {
+  index: number;
+  ok: boolean;
+  /** JSON of an `ImageOutcome`. */
+  outcome: string;
+  /** When the picture was taken, where it is known. */
+  taken?: PictureTime | null;
+  /** Under which its result can be found. */
+  keys?: ReuseKeys | null;
+  /** It took over a stored result. */
+  reused?: boolean;
+}
+
+/** A result that an image may take over. */
+export interface StoredResult {
+  /** JSON of an `ImageOutcome`. */
+  outcome: string;
+  taken: PictureTime | null;
+  workerId: string;
+}
+
+/** What counts of a job are made of. */
+export interface StoredCounts {
+  index: number;
+  path: string;
+  /** Null: there is no outcome. */
+  failed: number | null;
+  /** JSON: boxes by class. */
+  classCounts: string | null;
+  /** JSON: boxes by region and class; null where no regions were asked for. */
+  regionCounts: string | null;
+  taken: string | null;
+  takenFrom: TimeSource | null;
+  /** Where `taken` is null: when the file that the worker read was changed last, as `FileRead` has it. */
+  modifiedNs: string | null;
+}
+
+export interface RecordOutcome {
+  /** Entries that were new; an image keeps its first outcome. */
+  stored: number;
+  finishedImages: number;
+  failedImages: number;
+  reusedImages: number;
+  /** The last image was among them and the job ended with this call. */
+  terminal: boolean;
+}
+
+/** A job that was ended before its images were finished. */
+export interface EndedEarly {
+  job: StoredJob;
+  from: 'pending' | 'running';
+}
+
+export interface JobCounts {
+  pending: number;
+  running: number;
+  /** Images without an outcome in jobs that have not ended. */
+  queuedImages: number;
+}
+
+/** How long records are kept, and the present moment. */
+export interface KeptTimes {
+  /** Unix seconds. */
+  now: number;
+  /** Seconds since a fixed moment of this process, of a clock that nothing sets. */
+  running: number;
+  resultTtlHours: number;
+  /** For events and idempotency keys. */
+  historyHours: number;
+}
+
+/** One batch of a sweep. */
+export interface Swept {
+  /** Jobs. */
+  removed: number;
+  /** File names of drawn copies that belong to no job any more. */
+  copies: string[];
+  /** There is work left. */
+  more: boolean;
+}
+
+/** What an API key has in the store. */
+export interface StoreUse {
+  /** The key; empty without authentication. */
+  owner: string;
+  /** About. */
+  bytes: number;
+  /** Of these, what neither age nor the bound removes: kept jobs, those that have not ended or wait for a webhook, views. */
+  staying: number;
+  /** Jobs. */
+  unfinished: number;
+}
+
+/** How much of the store a key may take, as the store is now. */
+export interface StoreAllowance {
+  allowance: Allowance;
+  /** The bound of the store. */
+  whole: number;
+  /** The store is near its bound: who is beyond its share waits until there is room. */
+  isNear: boolean;
+}
+
+/** What a submission is checked against. */
+export interface JobAllowances {
+  jobs: Allowance | null;
+  /** Of the queue. */
+  freeJobs: number;
+  store: StoreAllowance | null;
+}
+
+/** Most bytes of the store by owner; null: the service has no quotas. An owner that is not among them has none. */
+export type StoreShares = Readonly<Record<string, Pick<Allowance, 'most' | 'isMarked'>>> | null;
+
+export interface MadeRoom extends Swept {
+  /** Of the jobs that were removed, when the first and the last of them had ended; null where none was. */
+  oldest: number | null;
+  newest: number | null;
+  /** Bytes of the tables before. */
+  used: number;
+}
+
+/** In bytes. */
+export interface StoreSize {
+  /** By the tables. */
+  used: number;
+  /** Of the file: with pages that are free and will be used again. */
+  file: number;
+}
+
+/** Ages are limits on `completedAt` and on the time of writing; older goes. */
+export interface SweepLimits {
+  jobsBefore: number;
+  eventsBefore: number;
+  keysBefore: number;
+  /** On the time since when files of watches are missing; without it none goes. */
+  filesBefore?: number;
+}

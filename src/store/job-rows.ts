@@ -1,0 +1,108 @@
+/** Rows of `jobs` as jobs of the service, and the idempotency keys with which they were submitted. */
+import type { Problem } from '../api/errors.js';
+import type { Keep } from '../api/job-labels.js';
+import { DEFAULT_PARAMETERS } from '../api/options.js';
+import { REUSE_MODES } from '../api/jobs.js';
+import { jobNotFound, type Idempotency, type JobModelUse, type JobSettings } from './job.js';
+import type { StoredJob } from './job-records.js';
+import type { Statements } from './statements.js';
+
+export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
+  finished AS finishedImages, finished - succeeded AS failedImages, reused AS reusedImages,
+  retry_of AS retryOf, watch, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
+  worker_id AS workerId, error, name, tags, notes, keep_days AS keepDays,
+  (SELECT json_group_array(json_object('name', coalesce(job_models.name, settings ->> '$.options.modelName'), 'digest', digest, 'source', source, 'precision', precision, 'images', images))
+   FROM job_models WHERE job = number) AS models,
+  kept_at + keep_days * 86400 AS keptUntil, typed_paths AS typedPaths, typed_count AS typedCount`;
+
+/** `metadata` and what follows are texts from the caller, so they are not part of the JSON of the settings. */
+export interface JobRow extends Omit<StoredJob, 'spec' | 'error' | 'models'> {
+  settings: string;
+  metadata: string | null;
+  error: string | null;
+  models: string;
+  name: string | null;
+  tags: string;
+  notes: string | null;
+  keepDays: number | null;
+  typedPaths: string;
+  typedCount: number;
+}
+
+/** Of older jobs too: what is newer than a job is not in its settings. */
+type StoredSettings = Omit<JobSettings, 'reuse'> & Partial<Pick<JobSettings, 'reuse'>>;
+
+export function toStoredJob(row: JobRow): StoredJob {
+  const { settings, metadata, error, models, name, tags, notes, keepDays, ...job } = row;
+  const { typedPaths, typedCount, ...known } = job;
+  const { options, reuse = REUSE_MODES[0], ...others } = JSON.parse(settings) as StoredSettings;
+  return {
+    ...known,
+    spec: {
+      ...others,
+      reuse,
+      // A parameter that is newer than the job has its default.
+      options: { ...DEFAULT_PARAMETERS, ...options },
+      metadata,
+      labels: { name, tags: JSON.parse(tags) as string[], notes, keep: toKeep(keepDays) },
+      typed: { paths: JSON.parse(typedPaths) as string[], count: typedCount },
+    },
+    models: JSON.parse(models) as JobModelUse[],
+    error: error === null ? null : (JSON.parse(error) as Problem),
+  };
+}
+
+function toKeep(days: number | null): Keep {
+  if (days === null) return false;
+  return days === 0 ? true : days;
+}
+
+function findJob(statements: Statements, jobId: string): StoredJob | null {
+  const sql = `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`;
+  const row = statements.get(sql, jobId) as JobRow | undefined;
+  return row === undefined ? null : toStoredJob(row);
+}
+
+/** Any job where `keyId` is null, else one of this owner. Throws `job_not_found`. */
+export function findOwn(statements: Statements, jobId: string, keyId: string | null): StoredJob {
+  const job = findJob(statements, jobId);
+  if (job === null || (keyId !== null && job.spec.keyId !== keyId)) throw jobNotFound();
+  return job;
+}
+
+/** Null: the key is free. Equal keys of different owners are different keys. */
+export function findByKey(
+  statements: Statements,
+  keyId: string | null,
+  { key, fingerprint }: Idempotency,
+): { job: StoredJob; sameBody: boolean } | null {
+  const known = statements.get(
+    'SELECT fingerprint, job_id FROM idempotency WHERE key = ?',
+    ownedKey(keyId, key),
+  ) as { fingerprint: string; job_id: string } | undefined;
+  if (known === undefined) return null;
+  const job = findJob(statements, known.job_id);
+  // A job that retention has removed leaves its key free again.
+  return job && { job, sameBody: known.fingerprint === fingerprint };
+}
+
+export function rememberKey(
+  statements: Statements,
+  keyId: string | null,
+  { key, fingerprint }: Idempotency,
+  jobId: string,
+  at: number,
+): void {
+  statements.run(
+    'INSERT OR REPLACE INTO idempotency (key, fingerprint, job_id, created_at) VALUES (?, ?, ?, ?)',
+    ownedKey(keyId, key),
+    fingerprint,
+    jobId,
+    at,
+  );
+}
+
+/** JSON keeps (a, bc) and (ab, c) apart. */
+function ownedKey(keyId: string | null, key: string): string {
+  return JSON.stringify([keyId, key]);
+}

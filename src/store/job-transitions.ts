@@ -1,0 +1,150 @@
+/**
+ * The one place that writes the status of a job, with the event and the webhook that belong to it.
+ *
+ * pending    on disk, this process has handed out no image of it; next: running, or failed when it is cancelled
+ * running    a process holds its lease; next: completed, failed, or pending after a restart
+ * completed  every image has an entry and at least one is ok
+ * failed     every image has an error entry, or the job was cancelled
+ */
+import { randomBytes } from 'node:crypto';
+import type { Problem } from '../api/errors.js';
+import type { JobEventName } from '../api/events.js';
+import { sumOfRegions } from '../api/class-counts.js';
+import type { JobStatus } from '../api/jobs.js';
+import { progressOf, type JobCounted } from './job.js';
+import type { StoredJob } from './job-records.js';
+import type { CommitNotes } from './group-commit.js';
+import { regionRows } from './image-rows.js';
+import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
+import { listEnd } from './label-rows.js';
+import type { Statements } from './statements.js';
+
+export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
+  return status === 'completed' || status === 'failed';
+}
+
+export class JobTransitions {
+  readonly #statements: Statements;
+  readonly #notes: CommitNotes;
+  #lease = 0;
+
+  constructor(statements: Statements, notes: CommitNotes) {
+    this.#statements = statements;
+    this.#notes = notes;
+  }
+
+  /** Grows with every process run; 0 before `beginRun`. */
+  get lease(): number {
+    return this.#lease;
+  }
+
+  /** Takes the next lease and puts the jobs of earlier process runs back: their leases are void from here on. */
+  beginRun(): void {
+    this.#lease = this.#statements.insert(
+      "INSERT INTO process_runs (started_at) VALUES (unixepoch('subsec'))",
+    );
+    this.#statements.run(
+      "UPDATE jobs SET status = 'pending', lease = NULL WHERE status = 'running'",
+    );
+  }
+
+  /** Stores the event of a job that was just inserted. */
+  created(jobNumber: number, at: number): StoredJob {
+    return this.#announce(jobNumber, 'job_submitted', at);
+  }
+
+  /** pending -> running, for a caller that has read the status in this transaction. */
+  start(jobNumber: number, workerId: string, at: number): StoredJob {
+    this.#statements.run(
+      `UPDATE jobs SET status = 'running', lease = ?, started_at = coalesce(started_at, ?), worker_id = ?
+       WHERE number = ?`,
+      this.#lease,
+      at,
+      workerId,
+      jobNumber,
+    );
+    return this.#announce(jobNumber, 'job_started', at);
+  }
+
+  /** To completed where `error` is null, else to failed; for a caller that has read the status in this transaction. */
+  end(jobNumber: number, error: Problem | null, at: number): StoredJob {
+    const status = error === null ? 'completed' : 'failed';
+    this.#statements.run(
+      'UPDATE jobs SET status = ?, lease = NULL, completed_at = ?, error = ? WHERE number = ?',
+      status,
+      at,
+      error && JSON.stringify(error),
+      jobNumber,
+    );
+    listEnd(this.#statements, jobNumber, at);
+    const job = this.#announce(jobNumber, `job_${status}`, at);
+    if (job.spec.callbackUrl !== null) this.#addWebhook(job, job.spec.callbackUrl, at);
+    return job;
+  }
+
+  #announce(jobNumber: number, event: JobEventName, at: number): StoredJob {
+    const row = this.#statements.get(
+      `SELECT ${JOB_COLUMNS} FROM jobs WHERE number = ?`,
+      jobNumber,
+    ) as JobRow;
+    const job = toStoredJob(row);
+    const { jobId, status, error, failedImages, reusedImages, watch } = job;
+    const { keyId } = job.spec;
+    const progress = progressOf(job);
+    const counts = hasEnded(status) ? this.#counted(jobNumber) : null;
+    const seq = this.#statements.insert(
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, reused, error, counts, terminal,
+         watch)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      jobNumber,
+      jobId,
+      keyId,
+      event,
+      status,
+      at,
+      progress,
+      failedImages,
+      reusedImages,
+      row.error,
+      counts === null ? null : JSON.stringify(counts),
+      counts === null ? 0 : 1,
+      watch,
+    );
+    const images = { failedImages, reusedImages };
+    const stored = { event, jobId, status, timestamp: at, seq, progress, ...images, keyId, watch };
+    this.#notes.events.push({
+      ...stored,
+      ...(error === null ? {} : { error }),
+      ...(counts === null ? {} : { counts }),
+    });
+    return job;
+  }
+
+  /** For a caller that has stored all outcomes that the job will have. */
+  #counted(jobNumber: number): JobCounted {
+    const boxes = this.#statements.all(
+      'SELECT class, sum(boxes) AS boxes FROM job_boxes WHERE job = ? GROUP BY class ORDER BY class',
+      jobNumber,
+    ) as { class: string; boxes: number }[];
+    return {
+      classCounts: Object.fromEntries(boxes.map((row) => [row.class, row.boxes])),
+      regionCounts: sumOfRegions(regionRows(this.#statements, jobNumber)),
+    };
+  }
+
+  #addWebhook(job: StoredJob, url: string, at: number): void {
+    this.#statements.run(
+      `INSERT INTO webhook_deliveries
+         (delivery_id, job, job_id, url, host, state, created_at, next_attempt_at)
+       VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)`,
+      `msg_${randomBytes(18).toString('base64url')}`,
+      job.number,
+      job.jobId,
+      url,
+      URL.canParse(url) ? new URL(url).host : '',
+      at,
+      at,
+    );
+    this.#notes.webhooksAdded += 1;
+  }
+}

@@ -1,0 +1,337 @@
+/**
+ * Writes of the job store. Each public method runs inside a savepoint of a group commit; a throw undoes it alone. Where
+ * `keyId` is null the caller may use any job, else its own only.
+ */
+import { LatticeError, type Problem } from '../api/errors.js';
+import { labelsOfRetry } from '../api/job-labels.js';
+import { jobNotFinished, type Idempotency, type ImageOutcome, type JobSettings } from './job.js';
+import {
+  MAX_IMAGES,
+  taskId,
+  type EndedEarly,
+  type NewJob,
+  type NewOutcome,
+  type NewRetry,
+  type NewWatchedJob,
+  type RecordOutcome,
+  type StartedJob,
+  type Submission,
+  type Submitted,
+} from './job-records.js';
+import { ImageFacts } from './image-rows.js';
+import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
+import { hasEnded, type JobTransitions } from './job-transitions.js';
+import { keepJob, saveListing } from './label-rows.js';
+import type { RunningTime } from './running-time.js';
+import { typedPaths } from './job-title.js';
+import type { Statements } from './statements.js';
+import { findUpload } from './upload-rows.js';
+import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './use-rows.js';
+import type { WatchedFiles } from './watched-files.js';
+
+/** Between two task ids. */
+const ANY = 'task >= ? AND task < ?';
+/** Images whose entry in the result is an error. */
+const WITHOUT_BOXES = `${ANY} AND (outcome IS NULL OR outcome ->> 'status' = 'error')`;
+const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
+
+export class JobWrites {
+  readonly #statements: Statements;
+  readonly #transitions: JobTransitions;
+  readonly #time: RunningTime;
+  readonly #watched: WatchedFiles;
+
+  constructor(
+    statements: Statements,
+    transitions: JobTransitions,
+    time: RunningTime,
+    watched: WatchedFiles,
+  ) {
+    this.#statements = statements;
+    this.#transitions = transitions;
+    this.#time = time;
+    this.#watched = watched;
+  }
+
+  /** Null: it was not admitted. */
+  submit(job: NewJob): Submitted | null {
+    const { imagePaths, ...settings } = job.spec;
+    const repeat = this.#findRepeat(settings.keyId, job.idempotency);
+    if (repeat !== null) return repeat;
+    if (!job.admit) return null;
+    if (settings.upload !== undefined) {
+      findUpload(this.#statements, settings.upload, settings.keyId);
+    }
+    const images = { count: imagePaths.length, bytes: lengthOf(imagePaths) };
+    return this.#add(job, settings, images, {}, (number) => {
+      this.#insertImages(number, imagePaths);
+    });
+  }
+
+  /**
+   * A job of those files of a watch that are still to be submitted: the ledger has them from this very write on. Throws
+   * `watch_not_found`, or `validation_failed` where none is left. Null: it was not admitted.
+   */
+  submitFiles(job: NewWatchedJob): Submitted | null {
+    if (!job.admit) return null;
+    const { name, paths, settings: shared } = this.#watched.watch(job.watch);
+    const settings = { ...shared, typed: typedPaths(paths) };
+    const due = job.files.filter((file) => this.#watched.isDue(job.watch, file));
+    const duePaths = due.map(({ path }) => path);
+    const images = { count: due.length, bytes: lengthOf(duePaths) };
+    return this.#add(job, settings, images, { watch: name }, (number) => {
+      this.#insertImages(number, duePaths);
+      this.#watched.submitted(job.watch, number, due);
+    });
+  }
+
+  /** A new job of images of an ended one, in their order. Null: it was not admitted. */
+  retry(retry: NewRetry): Submitted | null {
+    const { retryOf, keyId } = retry;
+    const repeat = this.#findRepeat(keyId, retry.idempotency);
+    if (repeat !== null) return repeat;
+    const ended = findOwn(this.#statements, retryOf, keyId);
+    if (!hasEnded(ended.status)) {
+      throw jobNotFinished('Only a job that has ended can be retried.');
+    }
+    const which = retry.images === 'all' ? ANY : WITHOUT_BOXES;
+    const images = this.#sizeOf(ended.number, which);
+    if (images.count === 0) {
+      throw new LatticeError('nothing_to_retry', 'Every image of the job was processed.');
+    }
+    if (!retry.admit) return null;
+    const labels = labelsOfRetry(ended.spec.labels);
+    // All are asked for again because their results are not wanted as they are.
+    const reuse = retry.images === 'all' ? 'off' : ended.spec.reuse;
+    const { origin, modelName = ended.spec.options.modelName } = retry;
+    const options = { ...ended.spec.options, modelName };
+    const settings = { ...ended.spec, options, origin, keyId, labels, reuse } satisfies JobSettings;
+    return this.#add(retry, settings, images, { retryOf }, (number) => {
+      this.#copyImages(ended.number, number, which);
+    });
+  }
+
+  /** pending -> running under the lease of this process run; null when the job is not pending any more. */
+  start(jobNumber: number, workerId: string, at: number): StartedJob | null {
+    const row = this.#row(jobNumber);
+    if (row?.status !== 'pending') return null;
+    return {
+      job: this.#transitions.start(jobNumber, workerId, at),
+      lease: this.#transitions.lease,
+    };
+  }
+
+  /**
+   * Stores outcomes; with the last one also the end of the job, its event and its webhook. Null, with nothing stored:
+   * another lease holds the job, or it has ended or is gone.
+   */
+  record(
+    jobNumber: number,
+    lease: number,
+    outcomes: NewOutcome[],
+    workerId: string,
+    at: number,
+  ): RecordOutcome | null {
+    const row = this.#row(jobNumber);
+    if (row?.status !== 'running' || row.lease !== lease) return null;
+    const settled = row.watch === null ? outcomes : this.#watched.settle(jobNumber, outcomes, at);
+    const stored = settled.filter(({ index, outcome }) =>
+      this.#insertOutcome(jobNumber, index, outcome),
+    );
+    const facts = new ImageFacts(this.#statements, jobNumber);
+    for (const outcome of stored) facts.add(outcome);
+    facts.save();
+    const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
+    const finished = row.finishedImages + stored.length;
+    const reused = row.reusedImages + stored.filter((image) => image.reused).length;
+    const bytes = lengthOf(stored.map(({ outcome }) => outcome)) - stored.length * OUTCOME_BYTES;
+    this.#statements.run(
+      'UPDATE jobs SET finished = ?, succeeded = ?, reused = ?, worker_id = ?, bytes = bytes + ? WHERE number = ?',
+      finished,
+      succeeded,
+      reused,
+      workerId,
+      bytes,
+      jobNumber,
+    );
+    const terminal = finished === row.imageCount;
+    if (terminal) this.#transitions.end(jobNumber, succeeded > 0 ? null : this.#failureOf(row), at);
+    const progress = {
+      finishedImages: finished,
+      failedImages: finished - succeeded,
+      reusedImages: reused,
+    };
+    return { stored: stored.length, ...progress, terminal };
+  }
+
+  cancel(jobId: string, keyId: string | null, at: number): EndedEarly {
+    const { number } = findOwn(this.#statements, jobId, keyId);
+    const ended = this.fail(number, at, CANCELLED.toProblem());
+    if (ended !== null) return ended;
+    throw new LatticeError('job_already_finished', 'The job has already ended.');
+  }
+
+  /**
+   * Removes an ended job, and with it its webhooks, also those still to be sent; the sweeps remove its images. Throws
+   * `job_not_finished`.
+   */
+  remove(jobId: string, keyId: string | null): void {
+    const { number, status } = findOwn(this.#statements, jobId, keyId);
+    if (!hasEnded(status)) throw jobNotFinished(`The job is ${status}: cancel it first.`);
+    this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+    this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
+  }
+
+  /** Ends the job with `error`; null when it has ended or is gone. */
+  fail(jobNumber: number, at: number, error: Problem): EndedEarly | null {
+    const row = this.#row(jobNumber);
+    if (row === null || hasEnded(row.status)) return null;
+    this.#watched.release(jobNumber);
+    this.#statements.run(
+      'UPDATE jobs SET bytes = bytes - ? WHERE number = ?',
+      (row.imageCount - row.finishedImages) * OUTCOME_BYTES,
+      jobNumber,
+    );
+    return { job: this.#transitions.end(jobNumber, error, at), from: row.status };
+  }
+
+  /** Counts one death per task; a marker that was charged before changes nothing. */
+  chargeDeaths(markerId: string, tasks: number[]): number {
+    const isNew = this.#statements.run(
+      `INSERT INTO charged_markers (marker, charged_at) VALUES (?, unixepoch('subsec'))
+       ON CONFLICT (marker) DO NOTHING`,
+      markerId,
+    );
+    if (isNew === 0) return 0;
+    return tasks.reduce((charged, task) => {
+      const sql = 'UPDATE job_images SET deaths = deaths + 1 WHERE task = ? AND outcome IS NULL';
+      return charged + this.#statements.run(sql, task);
+    }, 0);
+  }
+
+  #findRepeat(keyId: string | null, idempotency: Idempotency | null): Submitted | null {
+    const known = idempotency && findByKey(this.#statements, keyId, idempotency);
+    if (known === null) return null;
+    if (known.sameBody) return { job: known.job, replayed: true };
+    const detail = 'The Idempotency-Key was used with another body before.';
+    throw new LatticeError('idempotency_key_reused', detail);
+  }
+
+  /** `addImages` stores the images of the job with the number that it gets. */
+  #add(
+    { jobId, submittedAt, idempotency, allowed }: Submission,
+    settings: JobSettings,
+    { count: imageCount, bytes: pathBytes }: { count: number; bytes: number },
+    { retryOf = null, watch = null }: { retryOf?: string | null; watch?: string | null },
+    addImages: (jobNumber: number) => void,
+  ): Submitted {
+    if (imageCount === 0 || imageCount >= MAX_IMAGES) {
+      const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imageCount}.`;
+      throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
+    }
+    if (allowed) refuseJob(this.#statements, settings.keyId ?? '', allowed);
+    const { labels, typed, metadata, ...stored } = settings;
+    const texts = [JSON.stringify(stored), metadata ?? '', JSON.stringify(typed.paths)] as const;
+    const bytes =
+      JOB_BYTES + lengthOf(texts) + pathBytes + imageCount * (IMAGE_BYTES + OUTCOME_BYTES);
+    const number = this.#statements.insert(
+      `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
+         retry_of, watch, upload, name, tags, notes, typed_paths, typed_count, bytes)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      jobId,
+      settings.keyId,
+      settings.jobType,
+      settings.priority,
+      texts[0],
+      metadata,
+      imageCount,
+      submittedAt,
+      retryOf,
+      watch,
+      settings.upload ?? null,
+      labels.name,
+      JSON.stringify(labels.tags),
+      labels.notes,
+      texts[2],
+      typed.count,
+      bytes,
+    );
+    if (labels.keep !== false) {
+      keepJob(this.#statements, this.#time, number, labels.keep, submittedAt);
+    }
+    if (settings.upload !== undefined) {
+      this.#statements.run('UPDATE uploads SET taken = 1 WHERE upload_id = ?', settings.upload);
+    }
+    addImages(number);
+    const job = this.#transitions.created(number, submittedAt);
+    saveListing(this.#statements, job);
+    if (idempotency !== null) {
+      rememberKey(this.#statements, settings.keyId, idempotency, jobId, submittedAt);
+    }
+    return { job, replayed: false };
+  }
+
+  #insertImages(jobNumber: number, paths: readonly string[]): void {
+    paths.forEach((path, index) => {
+      const task = taskId(jobNumber, index);
+      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+    });
+  }
+
+  #sizeOf(jobNumber: number, which: string): { count: number; bytes: number } {
+    return this.#statements.get(
+      `SELECT count(*) AS count, coalesce(sum(length(path)), 0) AS bytes FROM job_images WHERE ${which}`,
+      taskId(jobNumber, 0),
+      taskId(jobNumber + 1, 0),
+    ) as { count: number; bytes: number };
+  }
+
+  #copyImages(from: number, to: number, which: string): void {
+    this.#statements.run(
+      `INSERT INTO job_images (task, path)
+       SELECT ? + row_number() OVER (ORDER BY task) - 1, path FROM job_images WHERE ${which}`,
+      taskId(to, 0),
+      taskId(from, 0),
+      taskId(from + 1, 0),
+    );
+  }
+
+  #insertOutcome(jobNumber: number, index: number, outcome: string): boolean {
+    const sql = 'UPDATE job_images SET outcome = ? WHERE task = ? AND outcome IS NULL';
+    return this.#statements.run(sql, outcome, taskId(jobNumber, index)) === 1;
+  }
+
+  /** One image: its own error. Several: one error that names the first. */
+  #failureOf(row: JobRow): Problem {
+    const { outcome } = this.#statements.get(
+      'SELECT outcome FROM job_images WHERE task = ?',
+      taskId(row.number, 0),
+    ) as { outcome: string };
+    const first = JSON.parse(outcome) as ImageOutcome;
+    if (first.status === 'ok')
+      throw new Error(`Job ${row.number} failed with an image that is ok.`);
+    if (row.imageCount === 1) return first.error;
+    const { code, detail } = first.error;
+    return new LatticeError(
+      'all_images_failed',
+      `None of the ${row.imageCount} images could be processed. The first: ${code}: ${detail}`,
+    ).toProblem();
+  }
+
+  #row(jobNumber: number): LeasedRow | null {
+    const row = this.#statements.get(
+      `SELECT ${JOB_COLUMNS}, lease, succeeded FROM jobs WHERE number = ?`,
+      jobNumber,
+    ) as LeasedRow | undefined;
+    return row ?? null;
+  }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}
+
+interface LeasedRow extends JobRow {
+  lease: number | null;
+  succeeded: number;
+}

@@ -1,0 +1,228 @@
+/** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
+import { LatticeError, type Problem } from '../api/errors.js';
+import type { JobEventName } from '../api/events.js';
+import type { JobLabels } from '../api/job-labels.js';
+import type { NamedVersion } from '../api/model.js';
+import type { JobType, JobStatus, ReuseMode, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
+import type { LeftOut } from '../api/left-out.js';
+import type { DetectOptions } from '../api/options.js';
+import type { FileRead } from '../api/file-read.js';
+import type { ProcessedImage, RegionCounts } from '../api/image.js';
+import type { PictureTime } from '../files/wall-time.js';
+
+/** A validated submission with defaults, without its paths: those stay on disk until they are due. */
+export interface JobSettings {
+  options: DetectOptions;
+  jobType: JobType;
+  priority: number;
+  callbackUrl: string | null;
+  /** JSON text of the submitted object, passed through untouched; null when none was given. */
+  metadata: string | null;
+  annotate: boolean;
+  /** unchanged: of files that are as they were. content: also of other files with the same bytes. */
+  reuse: ReuseMode;
+  /** Owner; null without authentication. */
+  keyId: string | null;
+  labels: JobLabels;
+  typed: TypedPaths;
+  /** Absent in jobs of watches, of the socket and of earlier versions. */
+  origin?: JobOrigin | undefined;
+  /** The upload beneath which its paths are; absent: they are beneath the image roots. */
+  upload?: string;
+  /** Files beside its images that it does not have; absent in jobs of earlier versions. */
+  leftOut?: LeftOut;
+}
+
+/** The request that submitted the job. */
+export interface JobOrigin {
+  requestId: string;
+  /** W3C Trace Context: of the service's span in the trace of the caller. */
+  traceparent?: string;
+}
+
+/** The paths of a submission as they were typed, before folders and globs are expanded. */
+export interface TypedPaths {
+  /** The first ones, as many as are stored; at least one. */
+  paths: readonly string[];
+  /** Of all. */
+  count: number;
+}
+
+/** What does not depend on the images. */
+export type SharedSettings = Omit<JobSettings, 'typed' | 'upload' | 'leftOut' | 'origin'>;
+
+export interface JobSpec extends JobSettings {
+  /** Folders and globs expanded. */
+  imagePaths: string[];
+}
+
+export interface Job {
+  jobId: string;
+  spec: JobSettings;
+  status: JobStatus;
+  imageCount: number;
+  /** Images that have an entry, ok or error. */
+  finishedImages: number;
+  /** Those of them that ended in an error. */
+  failedImages: number;
+  /** Those of them that took over a stored result. */
+  reusedImages: number;
+  /** What its images with a result ran on: one entry where all workers compute alike and no model file was lost. */
+  models: readonly JobModelUse[];
+  /** The job whose failed images this one runs again. */
+  retryOf: string | null;
+  /** The name of the watch that made it. */
+  watch: string | null;
+  /** Unix seconds, fractional. */
+  submittedAt: number;
+  startedAt: number | null;
+  completedAt: number | null;
+  workerId: string;
+  /** Set on `failed`. */
+  error: Problem | null;
+  /** Unix seconds until which `keep` holds by the clock of the request; null where it is no number of days. */
+  keptUntil: number | null;
+}
+
+export interface JobModelUse extends NamedVersion {
+  images: number;
+}
+
+/** Boxes of a job by class. */
+export type ClassCounts = Readonly<Record<string, number>>;
+
+/**
+ * What an image without an outcome is: it waits for its turn, or its job was ended before it had one. All counts, states
+ * and results follow this.
+ */
+export function withoutOutcome({ completedAt }: Pick<Job, 'completedAt'>): 'pending' | 'not_run' {
+  return completedAt === null ? 'pending' : 'not_run';
+}
+
+/** Images that had no turn before their job was ended. */
+export function notRunImages(
+  job: Pick<Job, 'completedAt' | 'imageCount' | 'finishedImages'>,
+): number {
+  return withoutOutcome(job) === 'not_run' ? job.imageCount - job.finishedImages : 0;
+}
+
+/** Finished images / all, 0 to 1. */
+export function progressOf({
+  finishedImages,
+  imageCount,
+}: Pick<Job, 'finishedImages' | 'imageCount'>): number {
+  return finishedImages / imageCount;
+}
+
+/** Outcome of one image of a job, stored as soon as it is known. */
+export type ImageOutcome =
+  | (ProcessedImage & {
+      status: 'ok';
+      /** Absent in outcomes that an earlier version stored. */
+      model?: string;
+      workerId?: string;
+      annotatedPath?: string;
+      /** The image whose result this is: it ran, and this one did not. */
+      reusedFrom?: { jobId: string; index: number };
+    })
+  | {
+      status: 'error';
+      error: Problem;
+      /** Where it was read. */
+      file?: FileRead | undefined;
+    };
+
+export interface ImageEntry {
+  index: number;
+  path: string;
+  outcome: ImageOutcome | null;
+}
+
+/** An entry of the outbox. `seq` grows by one per stored event; `job_progress` is not stored and repeats the last. */
+export interface JobEvent {
+  event: JobEventName;
+  jobId: string;
+  status: JobStatus;
+  timestamp: number;
+  seq: number;
+  /** finished images / all, 0 to 1. */
+  progress: number;
+  /** Images that ended in an error so far. */
+  failedImages: number;
+  reusedImages: number;
+  keyId: string | null;
+  /** The name of the watch that made the job. */
+  watch?: string | null;
+  error?: Problem;
+  /** With the end of a job. */
+  counts?: JobCounted;
+}
+
+/** Boxes of a job by class; by region and class where it has regions. */
+export interface JobCounted {
+  classCounts: Record<string, number>;
+  regionCounts?: RegionCounts | undefined;
+}
+
+/** An image without its boxes. */
+export interface ImageState {
+  index: number;
+  path: string;
+  outcome: (typeof IMAGE_OUTCOMES)[number];
+}
+
+/** Images of a job by outcome, its boxes by class and step of confidence, and by region and class. */
+export interface ImageTally {
+  found: number;
+  empty: number;
+  failed: number;
+  boxes: { class: string; step: number; boxes: number }[];
+  /** Every region has a row without class and boxes too. */
+  regions: { region: string; class: string; boxes: number }[];
+}
+
+/** An image whose least certain box is worth a look. */
+export interface UnsureImage {
+  /** Place in the input, from 0. */
+  index: number;
+  path: string;
+  boxes: number;
+  /** Of the box that is nearest to its threshold. */
+  confidence: number;
+  class: string;
+  /** How far it is above it. */
+  margin: number;
+}
+
+/** An image that has ended, as it counts. */
+export interface ImageCounts {
+  index: number;
+  path: string;
+  failed: boolean;
+  classCounts: Readonly<Record<string, number>>;
+  /** By region, then by class; empty where no regions were asked for. */
+  regionCounts: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** When the picture was taken; null where it is not known. */
+  taken: PictureTime | null;
+}
+
+/** Which images of an ended job run again, and on what. */
+export interface RetriedRun {
+  images: (typeof RETRIED_IMAGES)[number];
+  /** Absent: the model of the job. */
+  modelName?: string | undefined;
+}
+
+/** Identifies a submission; `fingerprint` distinguishes a repeat from another body. */
+export interface Idempotency {
+  key: string;
+  fingerprint: string;
+}
+
+export function jobNotFinished(detail: string, retryAfterS = 1): LatticeError {
+  return new LatticeError('job_not_finished', detail, { retryAfterS });
+}
+
+export function jobNotFound(): LatticeError {
+  return new LatticeError('job_not_found', 'There is no such job.');
+}

@@ -1,0 +1,97 @@
+/** What people write on jobs, and the narrow row by which a job is found and ordered in lists. */
+import type { JobLabels, Keep } from '../api/job-labels.js';
+import { foldText } from '../base/fold-text.js';
+import { searchText, titleKey } from './job-title.js';
+import type { StoreAllowance, StoredJob } from './job-records.js';
+import { findOwn } from './job-rows.js';
+import type { RunningTime } from './running-time.js';
+import type { Statements } from './statements.js';
+import { refuseBytes } from './use-rows.js';
+
+const DAY_S = 86_400;
+/** Around each tag, so that one is found whole. */
+const TAG_MARK = '\n';
+
+/** In `job_listings.ended`: later than any end. */
+const NOT_ENDED = 9e15;
+
+/** A tag as `marked_tags` has it. */
+export const markedTag = (tag: string): string => `${TAG_MARK}${foldText(tag)}${TAG_MARK}`;
+
+export class LabelWrites {
+  readonly #statements: Statements;
+  readonly #time: RunningTime;
+
+  constructor(statements: Statements, time: RunningTime) {
+    this.#statements = statements;
+    this.#time = time;
+  }
+
+  /**
+   * Changes the given labels, at any time of the job's life; `keep` counts from `at` on, in Unix seconds. Throws
+   * `quota_exceeded` for a `keep` where the key has all that it may take of the store; null: it may take all.
+   */
+  relabel(
+    jobId: string,
+    keyId: string | null,
+    changes: Partial<JobLabels>,
+    at: number,
+    store: StoreAllowance | null = null,
+  ): StoredJob {
+    const job = findOwn(this.#statements, jobId, keyId);
+    if (store !== null && (changes.keep ?? false) !== false) {
+      refuseBytes(this.#statements, keyId ?? '', store);
+    }
+    const labels = { ...job.spec.labels, ...changes };
+    this.#statements.run(
+      'UPDATE jobs SET name = ?, tags = ?, notes = ? WHERE number = ?',
+      labels.name,
+      JSON.stringify(labels.tags),
+      labels.notes,
+      job.number,
+    );
+    if (changes.keep !== undefined)
+      keepJob(this.#statements, this.#time, job.number, labels.keep, at);
+    const changed = findOwn(this.#statements, jobId, keyId);
+    saveListing(this.#statements, changed);
+    return changed;
+  }
+}
+
+/** Days count in running time, as the retention time does: a clock that is set ends nothing early. */
+export function keepJob(
+  statements: Statements,
+  time: RunningTime,
+  jobNumber: number,
+  keep: Keep,
+  at: number,
+): void {
+  const isForDays = typeof keep === 'number';
+  statements.run(
+    'UPDATE jobs SET keep_days = ?, kept_at = ?, kept_until_s = ? WHERE number = ?',
+    isForDays ? keep : keep ? 0 : null,
+    isForDays ? at : null,
+    isForDays ? time.seconds + keep * DAY_S : null,
+    jobNumber,
+  );
+}
+
+/** Keeps the order of the jobs by end right. */
+export function listEnd(statements: Statements, jobNumber: number, at: number): void {
+  statements.run('UPDATE job_listings SET ended = ? WHERE job = ?', at, jobNumber);
+}
+
+export function saveListing(statements: Statements, job: StoredJob): void {
+  const { labels, options } = job.spec;
+  const tags = [...new Set(labels.tags.map(foldText))];
+  statements.run(
+    `INSERT OR REPLACE INTO job_listings (job, title, model, marked_tags, text, ended)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    job.number,
+    titleKey(job),
+    options.modelName,
+    tags.length === 0 ? '' : ['', ...tags, ''].join(TAG_MARK),
+    searchText(job),
+    job.completedAt ?? NOT_ENDED,
+  );
+}
