@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { aliasCanarySchema, aliasContentSchema } from '../../api/model-alias.js';
 import { aliasNotFound, type StoredAlias } from '../../api/stored-alias.js';
-import { CHANGES } from '../../api/box-changes.js';
+import { CHANGES } from '../../boxes/changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
 import { toMicros } from '../../base/rounded.js';
 import { detectionSchema, imageSizeSchema } from '../../api/image.js';

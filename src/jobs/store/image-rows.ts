@@ -6,7 +6,7 @@
 import { byClassKey, classKey } from '../../api/class-key.js';
 import type { NamedVersion } from '../../api/model.js';
 import type { DetectOptions } from '../../api/options.js';
-import { RegionSums } from '../../api/class-counts.js';
+import { RegionSums } from '../../boxes/class-counts.js';
 import {
   CONFIDENCE_STEPS,
   type ImageFilter,
@@ -14,7 +14,7 @@ import {
   type ImageTally,
   type UnsureImage,
 } from '../job.js';
-import { countClasses } from '../../api/class-counts.js';
+import { countClasses } from '../../boxes/class-counts.js';
 import {
   MAX_IMAGES,
   taskId,

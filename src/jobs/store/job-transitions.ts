@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../../api/errors.js';
 import type { JobEventName } from '../../api/events.js';
-import { sumOfRegions } from '../../api/class-counts.js';
+import { sumOfRegions } from '../../boxes/class-counts.js';
 import { progressOf, type JobCounted, type JobStatus } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { CommitNotes } from './group-commit.js';
