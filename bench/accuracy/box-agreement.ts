@@ -48,7 +48,9 @@ export function compare(
       if (before !== null && after !== null) {
         confidenceGap = Math.max(confidenceGap, Math.abs(scores[0] - scores[1]));
       } else if (before !== null) {
-        misses.push(`${picture}: missed ${describe(before)}${nearest(before, photos[index]!.found)}`);
+        misses.push(
+          `${picture}: missed ${describe(before)}${nearest(before, photos[index]!.found)}`,
+        );
       } else if (after !== null) {
         const near = nearest(after, photos[index]!.expected);
         misses.push(`${picture}: not expected ${describe(after)}${near}`);

@@ -16,7 +16,6 @@ import type { NativeModel } from '../native/contract.js';
 import { keep, readKept, type Core, type CoreOptions } from '../native/core.js';
 import { openCpuCore } from './cpu-core.js';
 import { readDemoPictures } from './demo-pictures.js';
-import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile } from './model-folder.js';
 import { runOn, type Picture } from './self-check/model-check.js';
 
@@ -71,8 +70,13 @@ const isOnGpu = ({ engines }: Pick<NativeModel, 'engines'>): boolean => engines.
  * Whether its boxes are compared before it answers. On the CPU a bundled model is not, whose boxes on a picture are known, nor
  * one that was compiled in f32 from its file just now: the other side of the comparison would be the same network.
  */
-export const isCompared = ({ file, native }: LoadedModel): boolean =>
-  isOnGpu(native) || (!file.bundled && (native.wasKept || native.precision !== 'f32'));
+export const isCompared = ({
+  file,
+  native,
+}: {
+  file: Pick<ModelFile, 'bundled'>;
+  native: NativeModel;
+}): boolean => isOnGpu(native) || (!file.bundled && (native.wasKept || native.precision !== 'f32'));
 
 /**
  * How many boxes of the network, or of the engine for the smallest batches, agree. Rejects as `Core.loadModel` and

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/image.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { openCpuCore } from '../../src/models/cpu-core.js';
-import { checkEngine, engineAgreement } from '../../src/models/engine-agreement.js';
+import { checkEngine, engineAgreement, isCompared } from '../../src/models/engine-agreement.js';
 import type { CoreTask, RawResult } from '../../src/native/core.js';
 
 const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
@@ -94,6 +94,22 @@ describe('a loaded engine', () => {
       expect(each.runs).toHaveLength(3);
     }
     expect(readdirSync(engineFolder)).toEqual([]);
+  });
+});
+
+describe('on the CPU a network is compared', () => {
+  const compared = (own: Partial<typeof native>, bundled = false) =>
+    isCompared({ file: { bundled }, native: { ...native, ...own } });
+
+  it('where it was kept, or computes in few bits; one that was compiled in f32 just now is not', () => {
+    expect(compared({ precision: 'f32', wasKept: false, keptFile: 'a.network' })).toBe(false);
+    expect(compared({ precision: 'f32', wasKept: true, keptFile: 'a.network' })).toBe(true);
+    expect(compared({ precision: 'bf16', wasKept: false, keptFile: null })).toBe(true);
+    expect(compared({ precision: 'int8', wasKept: false, keptFile: null })).toBe(true);
+  });
+
+  it('where it is not bundled: the boxes of bundled ones on a picture are known', () => {
+    expect(compared({ precision: 'bf16', wasKept: true, keptFile: 'a.network' }, true)).toBe(false);
   });
 });
 
