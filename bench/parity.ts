@@ -6,13 +6,13 @@
  */
 import { join } from 'node:path';
 import { bf16Features } from '../src/execution/here/compute-choice.js';
-import { meanAveragePrecision } from '../src/models/average-precision.js';
-import { DEFAULT_VEHICLES } from '../src/models/class-filter.js';
+import { meanAveragePrecision } from '../src/boxes/average-precision.js';
+import { DEFAULT_VEHICLES } from '../src/api/options.js';
 import type { Detection } from '../src/api/image.js';
 import { gpus } from '../src/native/core.js';
 import { openHttpSource, openInProcessSource, type BoxSource } from './accuracy/box-source.js';
 import { readLabels, readPhotoSets, type PhotoSet } from './accuracy/expected.js';
-import { compare } from '../src/models/box-agreement.js';
+import { compare } from './accuracy/box-agreement.js';
 
 /** Boxes of interest score more than `FLOOR`; both sides are asked down to `LOWEST` for partners. */
 const FLOOR = 0.3;

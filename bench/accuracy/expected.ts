@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Detection } from '../../src/api/image.js';
-import type { LabelledBox } from '../../src/models/average-precision.js';
+import type { LabelledBox } from '../../src/boxes/average-precision.js';
 
 export const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 

@@ -1,8 +1,8 @@
 /** The boxes that a server gives for photos, and its answers over HTTP: the request is the same for all. */
 import { z } from 'zod';
 import type { Detection } from '../../src/api/image.js';
-import { meanAveragePrecision, type LabelledBox } from '../../src/models/average-precision.js';
-import { compare, type Agreement } from '../../src/models/box-agreement.js';
+import { meanAveragePrecision, type LabelledBox } from '../../src/boxes/average-precision.js';
+import { compare, type BoxAgreement } from '../accuracy/box-agreement.js';
 import type { HttpClient } from '../load/http-client.js';
 
 /** Boxes of interest; servers are asked down to `LOWEST`, so that one at the very floor has a partner. */
@@ -69,7 +69,7 @@ export function precisionOf(
   );
 }
 
-export function agreement(ours: BoxesByPhoto, theirs: BoxesByPhoto): Agreement {
+export function agreement(ours: BoxesByPhoto, theirs: BoxesByPhoto): BoxAgreement {
   const pairs = [...ours].map(([photo, expected]) => ({
     photo,
     expected,

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import sharp from 'sharp';
 import { hasTestdata, SHARED_TESTDATA } from '../../test/support/service-process.js';
-import type { LabelledBox } from '../../src/models/average-precision.js';
+import type { LabelledBox } from '../../src/boxes/average-precision.js';
 import { readLabels } from '../accuracy/expected.js';
 import { makePhotos } from '../gpu/photos.js';
 

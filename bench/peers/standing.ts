@@ -1,5 +1,5 @@
 /** Every server's figures beside ours, and the goals, against the strongest server that gives the boxes of f32. */
-import type { Agreement } from '../../src/models/box-agreement.js';
+import type { BoxAgreement } from '../accuracy/box-agreement.js';
 import {
   meanLatency,
   ratios,
@@ -21,7 +21,7 @@ export interface Measured {
   shape: Shape;
   rounds: Round[];
   /** With the boxes of f32 at the same input shape, and on the square. */
-  agreement: { sameShape: Agreement; square: Agreement };
+  agreement: { sameShape: BoxAgreement; square: BoxAgreement };
   /** mAP50-95 of its boxes; null without labels. */
   precisionOnLabels: number | null;
 }
@@ -76,7 +76,7 @@ export function standings(measured: readonly Measured[]): Standing[] {
   });
 }
 
-const isSame = ({ recall, precision }: Agreement) => Math.min(recall, precision) >= SAME_BOXES;
+const isSame = ({ recall, precision }: BoxAgreement) => Math.min(recall, precision) >= SAME_BOXES;
 
 export interface Goal {
   /** Which of our configurations. */

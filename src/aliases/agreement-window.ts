@@ -1,10 +1,10 @@
 /** The latest pictures that a model and its shadow have both looked at, and what their boxes say. */
-import { compareBoxes, type ComparedBox } from '../api/box-changes.js';
+import { compareBoxes, type ComparedBox } from '../boxes/changes.js';
 import type { LatticeError } from '../api/errors.js';
 import type { Detection, ImageResult, ImageSize } from '../api/image.js';
 import type { StoredAlias } from '../store/alias-rows.js';
 import type { DetectRequest } from '../execution/detector.js';
-import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
+import { agreementOf, type Agreement, type PairedPicture } from '../boxes/agreement.js';
 
 /** Pictures that a report is about. */
 const MOST_PICTURES = 1_000;
@@ -14,7 +14,7 @@ const LEAST_BOXES = 20;
 /** Below this share of boxes in agreement. */
 const LEAST_SHARE = 0.9;
 
-export interface ShadowAgreement extends ModelAgreement<ComparedPicture> {
+export interface ShadowAgreement extends Agreement<ComparedPicture> {
   /** Pictures that the shadow did not look at since the service was busy, since the start. */
   dropped: number;
   /** Pictures on which the shadow has failed, since the start, and why it did last. */
@@ -77,7 +77,7 @@ export class AgreementWindow {
       shadowMs: shadow.timingsMs.inference,
     });
     if (this.#pictures.length > MOST_PICTURES) this.#pictures.shift();
-    const { all, share } = agreementOf(this.#ofPresentFiles().slice(-LATEST_PICTURES));
+    const { all, share } = agreementOf(paired(this.#ofPresentFiles().slice(-LATEST_PICTURES)), 0);
     this.latestShare = all.first + all.second < LEAST_BOXES ? null : share;
   }
 
@@ -99,8 +99,8 @@ export class AgreementWindow {
     // A camera may write the same name again and again: its newest picture is the one that can be looked at.
     const newest = new Map(own.map((each) => [each.path, each]));
     return {
-      ...agreementOf(pictures),
-      least: agreementOf(newest.values()).least,
+      ...agreementOf(paired(pictures), 0),
+      least: agreementOf(paired([...newest.values()]), 0).least,
       dropped: this.dropped,
       failed: this.#failed,
       lastError: this.#lastError,
@@ -114,11 +114,8 @@ export class AgreementWindow {
 
 const fileOf = ({ quantizedFrom, modelDigest }: ImageResult) => quantizedFrom ?? modelDigest ?? '';
 
-function agreementOf(pictures: Iterable<ComparedPicture>): ModelAgreement<ComparedPicture> {
-  const sums = new AgreementSums<ComparedPicture>(0);
-  for (const picture of pictures) sums.add(picture, picture.boxes);
-  return sums.result();
-}
+const paired = (pictures: readonly ComparedPicture[]): PairedPicture<ComparedPicture>[] =>
+  pictures.map((picture) => ({ picture, boxes: picture.boxes }));
 
 function mean(numbers: readonly number[]): number {
   return numbers.length === 0 ? 0 : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;

@@ -194,5 +194,17 @@ export function viewParameters(parameters: Partial<DetectionParameters>): Partia
 /** In a request, all classes of the model. */
 export const ALL_CLASSES = '*';
 
+/** The classes of a request that names none: what the interface calls vehicles. */
+export const DEFAULT_VEHICLES: readonly string[] = ['car', 'motorcycle', 'bus', 'truck'];
+
+/** Whether a request that keeps these classes has named none itself. */
+export function isDefaultVehicles(names: readonly string[] | null): boolean {
+  return (
+    names !== null &&
+    names.length === DEFAULT_VEHICLES.length &&
+    DEFAULT_VEHICLES.every((name) => names.includes(name))
+  );
+}
+
 /** Priorities of jobs and of their images are 0 to this; higher runs first. */
 export const TOP_PRIORITY = 10;

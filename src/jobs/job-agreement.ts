@@ -1,7 +1,7 @@
 /** How well two jobs over the same images agree: the boxes of the second against those of the first, which are its measure. */
-import { CONFIDENCE_CHANGE } from '../api/box-changes.js';
+import { CONFIDENCE_CHANGE } from '../boxes/changes.js';
 import { toMicros } from '../base/rounded.js';
-import { AgreementSums, type ModelAgreement } from '../models/model-agreement.js';
+import { AgreementSums, type Agreement } from '../boxes/agreement.js';
 import type { Job } from '../store/job.js';
 import { comparePairs, type CompareHow, type ImagePair, type JobChanges } from './job-changes.js';
 import type { JobService } from './job-service.js';
@@ -10,7 +10,7 @@ export interface ComparedPlace extends ImagePair {
   path: string;
 }
 
-export interface JobAgreement extends Omit<ModelAgreement<ComparedPlace>, 'pictures'> {
+export interface JobAgreement extends Omit<Agreement<ComparedPlace>, 'pictures'> {
   images: JobChanges['images'];
   /** Mean time of the network in the first job and in the second, of images with boxes; null without one. */
   inferenceMs: readonly [number | null, number | null];

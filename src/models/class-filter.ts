@@ -1,10 +1,7 @@
 /** Class names of a request -> class names and ids of a model. */
 import { LatticeError } from '../api/errors.js';
-import { ALL_CLASSES } from '../api/options.js';
+import { ALL_CLASSES, isDefaultVehicles } from '../api/options.js';
 import { classKey } from '../api/class-key.js';
-
-/** The classes of a request that names none: what the interface calls vehicles. */
-export const DEFAULT_VEHICLES: readonly string[] = ['car', 'motorcycle', 'bus', 'truck'];
 
 const MOST_LISTED = 100;
 
@@ -66,13 +63,4 @@ export class ClassFilter {
     }
     return [...ids].sort((a, b) => a - b);
   }
-}
-
-/** Whether a request that keeps these classes has named none itself. */
-export function isDefaultVehicles(names: readonly string[] | null): boolean {
-  return (
-    names !== null &&
-    names.length === DEFAULT_VEHICLES.length &&
-    DEFAULT_VEHICLES.every((name) => names.includes(name))
-  );
 }

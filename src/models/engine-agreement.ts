@@ -9,14 +9,14 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
+import { agreementOf, shareOrNull } from '../boxes/agreement.js';
+import { pairBoxes } from '../boxes/pairing.js';
+import { detectionsFrom } from '../boxes/raw-detections.js';
 import type { NativeModel } from '../native/contract.js';
 import { keep, readKept, type Core, type CoreOptions } from '../native/core.js';
-import { compare } from './box-agreement.js';
 import { openCpuCore } from './cpu-core.js';
 import { readDemoPictures } from './demo-pictures.js';
-import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile } from './model-folder.js';
-import { detectionsFrom } from './raw-detections.js';
 import { runOn, type Picture } from './self-check/model-check.js';
 
 /** An engine below this is refused. */
@@ -27,8 +27,8 @@ export const LEAST_AGREEMENT = 0.98;
  */
 export const LEAST_IN_8_BITS = 0.9;
 
-/** Partners have the same class, this overlap, and scores that differ by a fifth of the least one that counts at most. */
 const OVERLAP = 0.9;
+/** Largest difference of the scores of partners, as a part of the least one that counts. */
 const GAP = 0.2;
 /** Boxes with a higher score count, or with half of the best one of a model that finds nothing on the pictures ... */
 const CLEAR = 0.25;
@@ -40,7 +40,7 @@ const MOST_COUNTED = 200;
 const agreementSchema = z.object({
   /** SHA-256 of the engine's file: the score of another one does not count. */
   engine: z.string(),
-  /** As `Agreement.share`. */
+  /** Of the boxes on both sides together, those that have a partner; null without a box. */
   share: z.number().nullable(),
   /** On both sides together. */
   boxes: z.int(),
@@ -68,10 +68,15 @@ const isOnGpu = ({ engines }: Pick<NativeModel, 'engines'>): boolean => engines.
 
 /**
  * Whether its boxes are compared before it answers. On the CPU a bundled model is not, whose boxes on a picture are known, nor
- * one that was compiled in f32 just now and is not kept.
+ * one that was compiled in f32 from its file just now: the other side of the comparison would be the same network.
  */
-export const isCompared = ({ file, native }: LoadedModel): boolean =>
-  isOnGpu(native) || (!file.bundled && (native.keptFile !== null || native.precision !== 'f32'));
+export const isCompared = ({
+  file,
+  native,
+}: {
+  file: Pick<ModelFile, 'bundled'>;
+  native: NativeModel;
+}): boolean => isOnGpu(native) || (!file.bundled && (native.wasKept || native.precision !== 'f32'));
 
 /**
  * How many boxes of the network, or of the engine for the smallest batches, agree. Rejects as `Core.loadModel` and
@@ -134,7 +139,7 @@ async function measure(
   });
   try {
     const exact = await reference.loadModel(file.path);
-    return agreementOf(await boxesOn(pictures, exact, reference), found);
+    return engineAgreement(await boxesOn(pictures, exact, reference), found);
   } finally {
     await reference.close();
   }
@@ -158,7 +163,7 @@ async function boxesOn(
 }
 
 /** Both by picture, each list by score. */
-export function agreementOf(
+export function engineAgreement(
   expectedBoxes: readonly Detection[][],
   foundBoxes: readonly Detection[][],
 ): Pick<EngineAgreement, 'share' | 'boxes'> {
@@ -170,11 +175,13 @@ export function agreementOf(
   const best = Math.max(0, ...lists.map(([first]) => first?.confidence ?? 0));
   const ends = lists.map((list) => list[MOST_COUNTED]?.confidence ?? 0);
   const floor = Math.max(FAINTEST, Math.min(CLEAR, best / 2), ...ends);
-  const pairs = expected.map((boxes, index) => {
-    return { photo: `${index}`, expected: boxes, found: found[index] ?? [] };
-  });
-  const compared = compare(pairs, OVERLAP, floor, GAP * floor);
-  return { share: compared.share, boxes: compared.expected + compared.found };
+  const rule = { overlap: OVERLAP, oneClass: true, scoreGap: GAP * floor };
+  const pictures = expected.map((boxes, picture) => ({
+    picture,
+    boxes: pairBoxes(boxes, found[picture] ?? [], rule),
+  }));
+  const report = agreementOf(pictures, floor, false);
+  return { share: shareOrNull(report), boxes: report.all.first + report.all.second };
 }
 
 const hasArea = ({ box: [x1, y1, x2, y2] }: Detection): boolean => x1 < x2 && y1 < y2;

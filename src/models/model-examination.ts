@@ -4,19 +4,20 @@ import { LatticeError } from '../api/errors.js';
 import type { FloatPrecision } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
 import { gpuLimits, readModel, type Core } from '../native/core.js';
-import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
-import { compare } from './box-agreement.js';
+import { agreementOf, shareOrNull } from '../boxes/agreement.js';
+import { meanAveragePrecision, type LabelledBox } from '../boxes/average-precision.js';
+import { pairBoxes, type PairingRule } from '../boxes/pairing.js';
 import { openCpuCore } from './cpu-core.js';
 import { faultOfLayout } from './self-check/layout-check.js';
 import { runOn, type Picture } from './self-check/model-check.js';
 import type { Detection } from '../api/image.js';
-import { detectionsFrom } from './raw-detections.js';
+import { detectionsFrom } from '../boxes/raw-detections.js';
 
 /** Boxes above this score must be found by every precision. */
 export const COMPARED_CONFIDENCE = 0.3;
 /** A box near the limit may fall on either side of it. */
 const PARTNER_CONFIDENCE = 0.2;
-const PARTNER_OVERLAP = 0.8;
+const SAME_BOX: PairingRule = { overlap: 0.8, oneClass: true, scoreGap: Infinity };
 /** Looks at each picture: one for the boxes, the others for the time. */
 const RUNS = 5;
 const RUNS_ON_MANY = 2;
@@ -198,8 +199,9 @@ async function refuseOtherLayout(
 
 /** Null without a box above 0.3 on either side. */
 function agreement(one: readonly Detection[][], other: readonly Detection[][]): number | null {
-  const pairs = one.map((expected, index) => {
-    return { photo: `${index}`, expected, found: other[index] ?? [] };
-  });
-  return compare(pairs, PARTNER_OVERLAP, COMPARED_CONFIDENCE).share;
+  const pictures = one.map((boxes, picture) => ({
+    picture,
+    boxes: pairBoxes(boxes, other[picture] ?? [], SAME_BOX),
+  }));
+  return shareOrNull(agreementOf(pictures, COMPARED_CONFIDENCE, false));
 }

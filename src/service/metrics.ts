@@ -1,7 +1,7 @@
 /** Everything `/metrics` shows, in one registry of its own. Only this folder knows prom-client. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { countClasses } from '../api/class-counts.js';
+import { countClasses } from '../boxes/class-counts.js';
 import type { ShadowOutcome } from '../aliases/shadow-runs.js';
 import type { HttpMetrics, HttpObservation } from '../http/app-deps.js';
 import { STAGES, type ImageResult } from '../api/image.js';

@@ -6,10 +6,10 @@
 import { byClassKey, classKey } from '../api/class-key.js';
 import type { NamedVersion } from '../api/model.js';
 import type { DetectOptions } from '../api/options.js';
-import { RegionSums } from '../api/class-counts.js';
+import { RegionSums } from '../boxes/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';
 import type { ImageOutcome, ImageTally, UnsureImage } from './job.js';
-import { countClasses } from '../api/class-counts.js';
+import { countClasses } from '../boxes/class-counts.js';
 import {
   MAX_IMAGES,
   taskId,

@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
-import { sumOfRegions } from '../api/class-counts.js';
+import { sumOfRegions } from '../boxes/class-counts.js';
 import type { JobStatus } from '../api/jobs.js';
 import { progressOf, type JobCounted } from './job.js';
 import type { StoredJob } from './job-records.js';

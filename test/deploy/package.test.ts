@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pack, packService } from '../../scripts/pack.mjs';
-import { intersectionOverUnion } from '../../src/api/box-overlap.js';
+import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import type { Detection } from '../../src/api/image.js';
 import { packageManifest, packageVersion } from '../../src/base/package.js';
 import { buildInfo } from '../../src/native/core.js';

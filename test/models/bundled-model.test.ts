@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { loadConfig } from '../../src/settings/config.js';
-import { intersectionOverUnion, type Box } from '../../src/api/box-overlap.js';
+import { intersectionOverUnion, type Box } from '../../src/boxes/overlap.js';
 import type { NativeWorker } from '../../src/execution/here/native-worker.js';
 import { describeModel } from '../../src/native/core.js';
 import { openDetector } from '../../src/execution/here/open-detector.js';

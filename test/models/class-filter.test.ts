@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ClassFilter,
-  DEFAULT_VEHICLES,
-  matchClasses,
-  noSuchClass,
-} from '../../src/models/class-filter.js';
+import { DEFAULT_VEHICLES } from '../../src/api/options.js';
+import { ClassFilter, matchClasses, noSuchClass } from '../../src/models/class-filter.js';
 
 describe('class filter', () => {
   const coco = new ClassFilter(['person', 'bicycle', 'car', 'motorcycle', 'bus', 'truck']);

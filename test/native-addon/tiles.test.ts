@@ -9,7 +9,7 @@ import { LatticeError } from '../../src/api/errors.js';
 import type { Tiles } from '../../src/api/tiles.js';
 import type { NativeModel } from '../../src/native/contract.js';
 import { decodeImage, type Core, type RawResult } from '../../src/native/core.js';
-import { intersectionOverUnion, type Box } from '../../src/api/box-overlap.js';
+import { intersectionOverUnion, type Box } from '../../src/boxes/overlap.js';
 import { codeOf, openTestCore, ROOT, sharedData, taskFor } from './open-test-core.js';
 
 const CONFIDENCE = 0.05;

@@ -23,7 +23,7 @@ async function oneStart() {
   await using service = await startService({
     dataDir: join(scratch, 'data'),
     env: { LATTICE_MODELS_DIR: join(scratch, 'models'), LATTICE_PRELOAD: 'own' },
-    // It compiles two networks and compares their boxes, which a busy machine takes long for.
+    // The last start compiles a network and compares the kept one with it, which a busy machine takes long for.
     timeoutMs: 120_000,
   });
   const { status, body } = await detect(service.url, OWN);
@@ -50,13 +50,12 @@ test(
     const first = await oneStart();
     expect(first.detections).not.toEqual([]);
     expect(first.log).not.toContain('damaged');
-    // It was compared with f32 when it was compiled.
-    expect(first.own).toMatchObject({ state: 'ready', agreement: 1 });
+    // It was compiled in f32 just now: there is nothing to compare it with.
+    expect(first.own).toMatchObject({ state: 'ready', agreement: null });
+    expect(engines('.agreement')).toEqual([]);
     const [network] = engines('.network');
-    const [score] = engines('.agreement');
     const whole = readFileSync(network!);
     const { ino } = statSync(network!);
-    const compared = statSync(score!).ino;
     writeFileSync(
       network!,
       Buffer.from(whole).fill(0, whole.length - 60_000, whole.length - 56_000),
@@ -64,20 +63,19 @@ test(
 
     const second = await oneStart();
     expect(second.detections).toEqual(first.detections);
-    expect(second.own).toMatchObject({ state: 'ready', agreement: 1 });
+    expect(second.own).toMatchObject({ state: 'ready', agreement: null });
     expect(second.log).toContain('a kept file is damaged; it is made anew');
     expect(second.log).toContain('does not hold the bytes that were stored');
     expect(engines('.network')).toEqual([network]);
     const replaced = statSync(network!).ino;
     expect(replaced).not.toBe(ino);
-    const comparedAgain = statSync(score!).ino;
-    expect(comparedAgain).not.toBe(compared);
+    expect(engines('.agreement')).toEqual([]);
 
     const third = await oneStart();
     expect(third.detections).toEqual(first.detections);
-    expect(third.own).toMatchObject({ agreement: 1 });
+    expect(third.own).toMatchObject({ state: 'ready', agreement: 1 });
     expect(third.log).not.toContain('damaged');
     expect(statSync(network!).ino).toBe(replaced);
-    expect(statSync(score!).ino).toBe(comparedAgain);
+    expect(engines('.agreement')).toHaveLength(1);
   },
 );

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
-import { intersectionOverUnion } from '../../src/api/box-overlap.js';
+import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
 import type { Detection } from '../../src/api/image.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { expect } from 'vitest';
-import { intersectionOverUnion } from '../../src/api/box-overlap.js';
+import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import type { Detection } from '../../src/api/image.js';
 import { PROJECT_ROOT } from './service-process.js';
 

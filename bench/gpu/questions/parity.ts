@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import type { NativeModel } from '../../../src/native/contract.js';
 import type { Core } from '../../../src/native/core.js';
 import type { Detection } from '../../../src/api/image.js';
-import { detectionsFrom } from '../../../src/models/raw-detections.js';
+import { detectionsFrom } from '../../../src/boxes/raw-detections.js';
 import { PROJECT_ROOT, SHARED_TESTDATA } from '../../../test/support/service-process.js';
-import { compare, type Agreement } from '../../../src/models/box-agreement.js';
+import { compare, type BoxAgreement } from '../../accuracy/box-agreement.js';
 import type { Answer, Figure } from '../answer.js';
 import { decodedPhoto, type Pixels } from '../photos.js';
 import type { Plan } from '../plan.js';
@@ -27,7 +27,7 @@ export default async function parity(plan: Plan): Promise<Answer> {
   await using reference = openRig(plan, { device: 'cpu', precision: 'f32' });
   const files = photoFiles(plan);
   const photos = await Promise.all(files.map((file) => decodedPhoto(file)));
-  const rows: { name: string; agreement: Agreement }[] = [];
+  const rows: { name: string; agreement: BoxAgreement }[] = [];
   for (const { name, file } of plan.models.filter(({ layoutOnly }) => layoutOnly !== true)) {
     const [found, expected] = [
       await boxesOf(rig.core, file, photos),
@@ -90,7 +90,7 @@ async function boxesOf(
   return results.map(({ boxes }) => detectionsFrom(boxes, model.names));
 }
 
-function figuresOf(name: string, agreement: Agreement): Figure[] {
+function figuresOf(name: string, agreement: BoxAgreement): Figure[] {
   const { expected, found, recall, precision, confidenceGap } = agreement;
   const share = (what: string, value: number): Figure => ({
     what: `${name}, ${what}`,

@@ -4,9 +4,9 @@
  * which add up in another order.
  */
 import { join } from 'node:path';
-import { detectionsFrom } from '../../../src/models/raw-detections.js';
+import { detectionsFrom } from '../../../src/boxes/raw-detections.js';
 import type { CoreTask } from '../../../src/native/core.js';
-import { compare, type PhotoPair } from '../../../src/models/box-agreement.js';
+import { compare, type PhotoPair } from '../../accuracy/box-agreement.js';
 import type { Answer, Figure } from '../answer.js';
 import { decodedPhoto, type Pixels } from '../photos.js';
 import { mainModel, type Plan } from '../plan.js';

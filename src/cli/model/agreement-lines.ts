@@ -1,5 +1,5 @@
 /** How well two models agree, as lines of a terminal. */
-import type { AgreementRow, PictureAgreement } from '../../models/model-agreement.js';
+import type { AgreementRow, PictureAgreement } from '../../boxes/agreement.js';
 import { renderTable } from '../output-text.js';
 
 const COLUMNS = ['FIRST', 'SECOND', 'MATCHED', 'FLIPPED', 'LOST', 'GAINED', 'SCORE'];

@@ -1,6 +1,7 @@
 /** `lattice model compare`: two models on the same photos, before one takes the place of the other. */
 import { viewAgreementFigures } from '../../http/answer/agreement-figures.js';
-import { agreementOf, type ModelAgreement } from '../../models/model-agreement.js';
+import { agreementOf, type Agreement } from '../../boxes/agreement.js';
+import { pairBoxes } from '../../boxes/pairing.js';
 import {
   COMPARED_CONFIDENCE,
   runModel,
@@ -38,8 +39,7 @@ export async function compareTwoModels(
   const agreement = agreementOf(
     shown.names.map((picture, at) => ({
       picture,
-      first: runs[0].partners[at] ?? [],
-      second: runs[1].partners[at] ?? [],
+      boxes: pairBoxes(runs[0].partners[at] ?? [], runs[1].partners[at] ?? []),
     })),
     COMPARED_CONFIDENCE,
   );
@@ -65,7 +65,7 @@ async function picturesOf(images: string, labels: string | undefined, model: str
 function report(
   models: readonly [string, string],
   runs: readonly PrecisionRun[],
-  agreement: ModelAgreement,
+  agreement: Agreement,
 ): string[] {
   const isLabelled = runs.some(({ meanPrecision }) => meanPrecision !== null);
   const title = ['MODEL', 'PRECISION', 'TIME', 'BOXES'];
@@ -89,7 +89,7 @@ function report(
 }
 
 /** Named as in the agreement of an alias and of two jobs. */
-function asJson({ pictures, least, ...figures }: ModelAgreement) {
+function asJson({ pictures, least, ...figures }: Agreement) {
   return {
     images: pictures,
     ...viewAgreementFigures(figures),

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { join, parse, relative, resolve } from 'node:path';
 import { isPathError, pathFault } from '../../base/path-fault.js';
-import type { LabelledBox } from '../../models/average-precision.js';
+import type { LabelledBox } from '../../boxes/average-precision.js';
 import { DEMO_FOLDER, readDemoPictures } from '../../models/demo-pictures.js';
 import { readPicture, type Picture } from '../../models/self-check/model-check.js';
 import { expandPaths, type NamedImage } from '../image-paths.js';

@@ -1,7 +1,7 @@
 /** How well two models agree, as over HTTP, of an alias and of two jobs, and from `lattice model compare --json`. */
 import { z } from '@hono/zod-openapi';
 import { snakeCase } from '../../api/snake-case.js';
-import type { AgreementRow, ModelAgreement } from '../../models/model-agreement.js';
+import type { Agreement, AgreementRow } from '../../boxes/agreement.js';
 
 const count = (description: string) => z.int().openapi({ description });
 const agreementRow = snakeCase(
@@ -51,7 +51,7 @@ export function viewAgreementFigures({
   all,
   byClass,
   bySize,
-}: Pick<ModelAgreement, 'share' | 'all' | 'byClass' | 'bySize'>): z.infer<
+}: Pick<Agreement, 'share' | 'all' | 'byClass' | 'bySize'>): z.infer<
   z.ZodObject<typeof agreementFigures>
 > {
   const named = (row: AgreementRow) => ({ ...agreementRow.view(row), of: row.of ?? '' });

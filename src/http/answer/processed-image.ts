@@ -1,6 +1,6 @@
 /** A processed image over HTTP. */
 import { z } from '@hono/zod-openapi';
-import { countCars, countClasses } from '../../api/class-counts.js';
+import { countCars, countClasses } from '../../boxes/class-counts.js';
 import { fileFactsSchema, viewFile } from '../../api/file-read.js';
 import { processedImageSchema, type ProcessedImage } from '../../api/image.js';
 import { snakeCase } from '../../api/snake-case.js';

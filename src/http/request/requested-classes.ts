@@ -1,12 +1,12 @@
 /** The classes that a request names -> those that the detector keeps. */
 import type { LatticeError } from '../../api/errors.js';
-import type { DetectOptions, Region } from '../../api/options.js';
 import {
   DEFAULT_VEHICLES,
   isDefaultVehicles,
-  matchClasses,
-  noSuchClass,
-} from '../../models/class-filter.js';
+  type DetectOptions,
+  type Region,
+} from '../../api/options.js';
+import { matchClasses, noSuchClass } from '../../models/class-filter.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
 import { classKey } from '../../api/class-key.js';

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { aliasCanarySchema, aliasContentSchema } from '../../api/model-alias.js';
 import type { StoredAlias } from '../../store/alias-rows.js';
 import { nameNotFound } from '../../store/named-versions.js';
-import { CHANGES } from '../../api/box-changes.js';
+import { CHANGES } from '../../boxes/changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
 import { toMicros } from '../../base/rounded.js';
 import { detectionSchema, imageSizeSchema } from '../../api/image.js';

@@ -8,6 +8,7 @@ import {
 import type { AbsentWorker } from '../../execution/near/absent-workers.js';
 import { modelFaults, type ModelDigests } from '../../execution/worker-models.js';
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
+import { rounded } from '../../base/rounded.js';
 import { LatticeError } from '../../api/errors.js';
 import { nodeGpuSchema, type NodeGpu } from '../../api/gpu-reading.js';
 import { serviceStateView, type ServiceState } from '../../api/service-state.js';
@@ -219,5 +220,5 @@ function viewAbsent(worker: AbsentWorker): ClusterStatusBody['workers'][0] {
 function viewGpu(reading: NodeGpu): z.infer<typeof gpuSchema> {
   const view = gpu.view(reading);
   const age = view.sample_age_seconds;
-  return { ...view, sample_age_seconds: age === null ? null : Math.round(age * 1e3) / 1e3 };
+  return { ...view, sample_age_seconds: age === null ? null : rounded(age, 3) };
 }

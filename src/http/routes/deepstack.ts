@@ -2,8 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
-import { DEFAULT_PARAMETERS, type DetectOptions } from '../../api/options.js';
-import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
+import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../../api/options.js';
 import { defaultModelName } from '../../models/model-folder.js';
 import { admitOwner, presentedKey, type ApiKeys } from '../access/api-keys.js';
 import type { AppDeps } from '../app-deps.js';

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { intersectionOverUnion } from '../../api/box-overlap.js';
+import { intersectionOverUnion } from '../../boxes/overlap.js';
 import type { Detection } from '../../api/image.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import type { HeadLayout, NativeModel } from '../../native/contract.js';

@@ -5,7 +5,7 @@ import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { Core } from '../../native/core.js';
 import type { LoadedModel } from '../loaded-model.js';
-import { detectionsFrom } from '../raw-detections.js';
+import { detectionsFrom } from '../../boxes/raw-detections.js';
 import { faultOfInputs } from './input-check.js';
 import { faultOfLayout } from './layout-check.js';
 import { ModelCheck, readKnownPicture, runOn, type Picture } from './model-check.js';

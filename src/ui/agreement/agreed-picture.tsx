@@ -1,7 +1,7 @@
 /** A picture on which two models do not agree, with the boxes of both. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ComparedBox } from '../../api/box-changes.js';
+import type { ComparedBox } from '../../boxes/changes.js';
 import { Foreign } from '../parts/foreign.js';
 import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';

@@ -1,7 +1,7 @@
 /** The same picture with another model or setting: which boxes come, go and change. */
 import { signal, useComputed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { compareBoxes, countChanges } from '../../api/box-changes.js';
+import { compareBoxes, countChanges } from '../../boxes/changes.js';
 import type { DetectResponse } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { Problem } from '../parts/problem.js';

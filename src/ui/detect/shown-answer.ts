@@ -1,5 +1,5 @@
 /** The answer of the service as far as it is shown: its boxes are those of the panel, and so are its counts. */
-import { countCars, countClasses, countRegions } from '../../api/class-counts.js';
+import { countCars, countClasses, countRegions } from '../../boxes/class-counts.js';
 import type { DetectResponse } from '../../client/records.js';
 import { detectionOf, type ShownBox } from '../picture/shown-boxes.js';
 

@@ -1,5 +1,5 @@
 /** How well another job over the same images agrees with this one, model against model. */
-import { compareBoxes } from '../../api/box-changes.js';
+import { compareBoxes } from '../../boxes/changes.js';
 import type { ImageFields, JobAgreement, JobStatus } from '../../client/records.js';
 import { AgreementReport } from '../agreement/agreement-report.js';
 import { useAsked } from '../live/use-asked.js';

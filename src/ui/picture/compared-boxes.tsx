@@ -1,5 +1,5 @@
 /** Boxes of two answers as they are drawn and counted. */
-import { CHANGES, type Change, type ComparedBox } from '../../api/box-changes.js';
+import { CHANGES, type Change, type ComparedBox } from '../../boxes/changes.js';
 import { grouped } from '../text/format.js';
 import type { Detection, ShownBox } from './shown-boxes.js';
 

@@ -1,7 +1,7 @@
 /** A picture with the boxes of two answers: those that were gained, lost and changed, counted and drawn. */
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { countChanges, type Change, type ComparedBox } from '../../api/box-changes.js';
+import { countChanges, type Change, type ComparedBox } from '../../boxes/changes.js';
 import { plural } from '../text/format.js';
 import { ChangeCounts, drawnChanges } from './compared-boxes.js';
 import { usePictureMarks } from './marks.js';

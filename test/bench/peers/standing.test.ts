@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Agreement } from '../../../src/models/box-agreement.js';
+import type { BoxAgreement } from '../../../bench/accuracy/box-agreement.js';
 import { OURS, OURS_SQUARE, type Shape } from '../../../bench/peers/sides.js';
 import { isMet, standings, strongest, type Measured } from '../../../bench/peers/standing.js';
 
-const agreeing = (recall: number, precision = 1): Agreement => ({
+const agreeing = (recall: number, precision = 1): BoxAgreement => ({
   recall,
   precision,
-  share: (recall + precision) / 2,
   expected: 1,
   found: 1,
   confidenceGap: 0,

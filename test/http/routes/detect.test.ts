@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ERRORS, LatticeError, type ErrorCode } from '../../../src/api/errors.js';
 import { detectResponseSchema } from '../../../src/http/routes/detect.js';
-import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
 import { compose, post, ROOT } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';
-import { PARAMETER_ROWS } from '../../../src/api/options.js';
+import { DEFAULT_VEHICLES, PARAMETER_ROWS } from '../../../src/api/options.js';
 
 const PATH = '/v1/inference/detect';
 const image = { image_path: 'a.jpg' };

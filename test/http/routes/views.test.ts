@@ -11,7 +11,7 @@ import type {
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { webhookRecord } from '../../../src/http/routes/jobs/result-record.js';
 import { ApiKeys } from '../../../src/http/access/api-keys.js';
-import { refineDetections } from '../../../src/models/refine-detections.js';
+import { refineDetections } from '../../../src/boxes/refine-detections.js';
 import { ended, openTestJobs, TemporaryFolder, type TestJobs } from '../../jobs/job-folder.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
 import { FakeDetector } from '../../support/fake-detector.js';

@@ -4,7 +4,7 @@ import { PACKAGE_ROOT } from '../../../src/base/package.js';
 import { readKnownPicture, type KnownPicture } from '../../../src/models/self-check/model-check.js';
 import type { Detection } from '../../../src/api/image.js';
 import { faultOfInputs } from '../../../src/models/self-check/input-check.js';
-import { detectionsFrom } from '../../../src/models/raw-detections.js';
+import { detectionsFrom } from '../../../src/boxes/raw-detections.js';
 import { partOfShape } from '../../../src/models/self-check/input-check.js';
 import type { NativeModel } from '../../../src/native/contract.js';
 import type { Core } from '../../../src/native/core.js';

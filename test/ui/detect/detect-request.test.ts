@@ -3,9 +3,13 @@ import fc from 'fast-check';
 import type { Tiles } from '../../../src/api/tiles.js';
 import { expect, test } from 'vitest';
 import type { Detection } from '../../../src/api/image.js';
-import { ALL_CLASSES, DEFAULT_PARAMETERS, type DetectOptions } from '../../../src/api/options.js';
-import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
-import { engineParameters, refineDetections } from '../../../src/models/refine-detections.js';
+import {
+  ALL_CLASSES,
+  DEFAULT_PARAMETERS,
+  DEFAULT_VEHICLES,
+  type DetectOptions,
+} from '../../../src/api/options.js';
+import { engineParameters, refineDetections } from '../../../src/boxes/refine-detections.js';
 import {
   ASKED_CONFIDENCE,
   byClassOf,

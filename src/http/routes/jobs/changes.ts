@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/{job_id}/changes`: what another job over the same images found that this one did not, and the reverse. */
 import { z } from '@hono/zod-openapi';
-import { CHANGES, CONFIDENCE_CHANGE, countChanges, type Change } from '../../../api/box-changes.js';
+import { CHANGES, CONFIDENCE_CHANGE, countChanges, type Change } from '../../../boxes/changes.js';
 import { LatticeError } from '../../../api/errors.js';
 import { detectionSchema, imageSizeSchema } from '../../../api/image.js';
 import type { Job } from '../../../store/job.js';

@@ -1,7 +1,7 @@
 /** Images of a job added up: all together, and by image, folder, hour or day. */
 import { posix } from 'node:path';
 import { z } from '@hono/zod-openapi';
-import { RegionSums } from '../../../api/class-counts.js';
+import { RegionSums } from '../../../boxes/class-counts.js';
 import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
 import type { Grouping } from '../../../api/jobs.js';
 import type { ImageCounts } from '../../../store/job.js';

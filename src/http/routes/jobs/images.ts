@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/{job_id}/images` and `/summary`: a job's images page by page, and all of them in figures. */
 import { z } from '@hono/zod-openapi';
-import { sumOfRegions } from '../../../api/class-counts.js';
+import { sumOfRegions } from '../../../boxes/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { recordParameters } from '../../../api/option-schemas.js';
 import { viewParameters } from '../../../api/options.js';

@@ -4,7 +4,7 @@ import { LatticeError, type Problem } from '../../../api/errors.js';
 import { withMember } from '../../../base/json-text.js';
 import { toMicros } from '../../../base/rounded.js';
 import { notRunImages, type ImageEntry, type ImageOutcome, type Job } from '../../../store/job.js';
-import { countCars, RegionSums } from '../../../api/class-counts.js';
+import { countCars, RegionSums } from '../../../boxes/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { imageFields, viewImage } from '../../answer/processed-image.js';
 import {

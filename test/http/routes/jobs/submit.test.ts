@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../../../src/api/errors.js';
 import { NO_LABELS } from '../../../../src/api/job-labels.js';
-import { DEFAULT_VEHICLES } from '../../../../src/models/class-filter.js';
 import { compose, post, ROOT, type Answer } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
-import { DEFAULT_PARAMETERS } from '../../../../src/api/options.js';
+import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES } from '../../../../src/api/options.js';
 
 const PATH = '/v1/jobs/submit';
 const cars = { job_type: 'detect_cars', image_paths: ['a.jpg'] };

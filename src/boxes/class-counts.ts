@@ -1,6 +1,6 @@
 /** How many boxes of each class there are. */
-import type { Detection, RegionCounts } from './image.js';
-import { classKey } from './class-key.js';
+import type { Detection, RegionCounts } from '../api/image.js';
+import { classKey } from '../api/class-key.js';
 
 export function countClasses(detections: readonly Detection[]): Map<string, number> {
   const counts = new Map<string, number>();

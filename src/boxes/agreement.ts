@@ -1,26 +1,28 @@
-/** Where the boxes of two models on the same pictures agree, and where they do not. */
-import { compareBoxes, isOneClass, type ComparedBox } from '../api/box-changes.js';
+/**
+ * Where the boxes of two sides on the same pictures agree, and where they do not: of two jobs, two models, an alias and its
+ * shadow, or an engine and f32.
+ */
 import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/image.js';
 import { rounded } from '../base/rounded.js';
-import { BOX_SIZES, sideOf } from './box-sizes.js';
+import { isOneClass, type BoxPair } from './pairing.js';
+import { BOX_SIZES, sideOf } from './sizes.js';
 
-export interface PictureBoxes {
-  picture: string;
-  /** Of the first model and of the second. */
-  first: readonly Detection[];
-  second: readonly Detection[];
+export interface PairedPicture<P> {
+  picture: P;
+  /** Those of the first side as `before`. */
+  boxes: readonly BoxPair<Detection>[];
 }
 
 /**
- * Boxes by what became of them from the first model to the second. A box has the class and the size that the first model
+ * Boxes by what became of them from the first side to the second. A box has the class and the size that the first side
  * gives it, one that only the second has its own.
  */
 export interface AgreementRow {
   /** A class or a size; null: all. */
   of: string | null;
   first: number;
-  /** By the class and the size that the second model gives them. */
+  /** By the class and the size that the second side gives them. */
   second: number;
   /** In one place, whatever their class. */
   matched: number;
@@ -34,14 +36,14 @@ export interface AgreementRow {
 
 export interface PictureAgreement<P = string> {
   picture: P;
-  /** Of the boxes of both models, those in one place and of one class, 0 to 1; 1 without a box. */
+  /** Of the boxes of both sides, those in one place and of one class, 0 to 1; 1 without a box. */
   share: number;
   gained: number;
   lost: number;
   flipped: number;
 }
 
-export interface ModelAgreement<P = string> {
+export interface Agreement<P = string> {
   pictures: number;
   /** Of all boxes, as of one picture. */
   share: number;
@@ -56,41 +58,50 @@ const MOST_SHOWN = 10;
 /** As confidences have. */
 const SHARE_DECIMALS = 6;
 
-type Compared = ComparedBox<Detection>;
-
 /** The report on pictures that are all in memory; see `AgreementSums`. */
-export function agreementOf(pictures: readonly PictureBoxes[], floor: number): ModelAgreement {
-  const sums = new AgreementSums(floor);
-  for (const { picture, first, second } of pictures) {
-    sums.add(picture, compareBoxes(first, second));
-  }
+export function agreementOf<P>(
+  pictures: Iterable<PairedPicture<P>>,
+  floor: number,
+  partnersCount = true,
+): Agreement<P> {
+  const sums = new AgreementSums<P>(floor, partnersCount);
+  for (const { picture, boxes } of pictures) sums.add(picture, boxes);
   return sums.result();
 }
 
+/** Null where no box counts. */
+export const shareOrNull = ({ share, all }: Pick<Agreement, 'share' | 'all'>): number | null =>
+  all.first + all.second === 0 ? null : share;
+
 /**
- * Is given one picture after the other, and keeps sums and the pictures that agree least. Boxes above `floor` count; the
- * partner of one may be weaker, so that a box at the very floor is no accident.
+ * Is given one picture after the other, and keeps sums and the pictures that agree least. Boxes above `floor` count. The
+ * partner of one may be weaker, so that a box at the very floor is no accident; it counts itself where `partnersCount`.
  */
 export class AgreementSums<P = string> {
   readonly #floor: number;
+  readonly #partnersCount: boolean;
   #pictures = 0;
   readonly #all = new RowSums(null);
   readonly #byClass = new Map<string, RowSums>();
   readonly #bySize = BOX_SIZES.map(([name]) => new RowSums(name));
   readonly #least: PictureAgreement<P>[] = [];
 
-  constructor(floor: number) {
+  constructor(floor: number, partnersCount = true) {
     this.#floor = floor;
+    this.#partnersCount = partnersCount;
   }
 
-  /** `boxes`: of the picture, those of the first model as `before`. */
-  add(picture: P, boxes: readonly Compared[]): void {
+  add(picture: P, boxes: PairedPicture<P>['boxes']): void {
     const own = new RowSums(null);
-    for (const each of boxes) {
-      const { before, after } = each;
-      if (Math.max(before?.confidence ?? 0, after?.confidence ?? 0) <= this.#floor) continue;
-      for (const row of [own, this.#all, ...this.#rowsOf(before ?? after)]) row?.add(each);
-      if (after === null) continue;
+    for (const pair of boxes) {
+      const { before, after } = pair;
+      const [inFirst, inSecond] = [this.#counts(before, after), this.#counts(after, before)];
+      if (!inFirst && !inSecond) continue;
+      for (const row of [own, this.#all, ...this.#rowsOf(before ?? after)]) {
+        row?.add(pair);
+        if (row && inFirst) row.first += 1;
+      }
+      if (!inSecond) continue;
       for (const row of [own, this.#all, ...this.#rowsOf(after)]) if (row) row.second += 1;
     }
     this.#pictures += 1;
@@ -101,7 +112,7 @@ export class AgreementSums<P = string> {
     this.#least.sort((a, b) => a.share - b.share).splice(MOST_SHOWN);
   }
 
-  result(): ModelAgreement<P> {
+  result(): Agreement<P> {
     const byClass = [...this.#byClass.values()].map((row) => row.result());
     return {
       pictures: this.#pictures,
@@ -111,6 +122,12 @@ export class AgreementSums<P = string> {
       bySize: this.#bySize.map((row) => row.result()),
       least: [...this.#least],
     };
+  }
+
+  #counts(box: Detection | null, partner: Detection | null): boolean {
+    if (box === null) return false;
+    const best = this.#partnersCount ? (partner?.confidence ?? 0) : 0;
+    return Math.max(box.confidence, best) > this.#floor;
   }
 
   /** Of its class and of its size. */
@@ -127,7 +144,7 @@ export class AgreementSums<P = string> {
 
 class RowSums {
   readonly #of: string | null;
-  #first = 0;
+  first = 0;
   second = 0;
   #matched = 0;
   #shift = 0;
@@ -139,8 +156,7 @@ class RowSums {
     this.#of = of;
   }
 
-  add({ before, after }: Compared): void {
-    if (before !== null) this.#first += 1;
+  add({ before, after }: BoxPair<Detection>): void {
     if (before === null) this.gained += 1;
     else if (after === null) this.lost += 1;
     else {
@@ -151,15 +167,16 @@ class RowSums {
   }
 
   get share(): number {
-    const boxes = this.#first + this.second;
-    return boxes === 0 ? 1 : rounded((2 * (this.#matched - this.flipped)) / boxes, SHARE_DECIMALS);
+    const boxes = this.first + this.second;
+    const apart = this.lost + this.gained + 2 * this.flipped;
+    return boxes === 0 ? 1 : rounded(1 - apart / boxes, SHARE_DECIMALS);
   }
 
   result(): AgreementRow {
     const matched = this.#matched;
     return {
       of: this.#of,
-      first: this.#first,
+      first: this.first,
       second: this.second,
       matched,
       flipped: this.flipped,

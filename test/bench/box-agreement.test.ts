@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compare } from '../../src/models/box-agreement.js';
+import { compare } from '../../bench/accuracy/box-agreement.js';
 
 type Box = [number, number, number, number];
 const box = (confidence: number, edges: Box, name = 'car') => ({
@@ -11,7 +11,7 @@ const A: Box = [0, 0, 100, 100];
 const SHIFTED: Box = [5, 0, 105, 100]; // overlaps A by 95 / 105
 const B: Box = [300, 0, 400, 100];
 
-describe('agreement of two lists of boxes', () => {
+describe('found boxes against expected ones', () => {
   it('is full for equal lists, with the largest gap of scores', () => {
     const pair = { photo: 'p', expected: [box(0.9, A)], found: [box(0.88, SHIFTED)] };
     const result = compare([pair], 0.9, 0.3);
@@ -52,15 +52,13 @@ describe('agreement of two lists of boxes', () => {
     const pair = { photo: 'p', expected: [box(0.9, A)], found: [box(0.9, SHIFTED), box(0.8, A)] };
     const result = compare([pair], 0.5, 0.3);
     expect(result).toMatchObject({ recall: 1, precision: 0.5 });
-    expect(result.share).toBeCloseTo(2 / 3, 12);
     expect(result.misses[0]).toContain('not expected car 0.900');
   });
 
-  it('takes an empty photo as agreement, without a share', () => {
+  it('takes an empty photo as agreement', () => {
     expect(compare([{ photo: 'p', expected: [], found: [] }], 0.9, 0.3)).toMatchObject({
       recall: 1,
       precision: 1,
-      share: null,
     });
   });
 });

@@ -13,15 +13,3 @@ export function intersectionOverUnion(a: Box, b: Box): number {
 function area(box: Box): number {
   return Math.max(0, box[2] - box[0]) * Math.max(0, box[3] - box[1]);
 }
-
-/** Partner by box, from candidates in the order of preference: each box has one partner at most. */
-export function pairGreedily<A, B>(candidates: Iterable<{ a: A; b: B }>): Map<A, B> {
-  const partners = new Map<A, B>();
-  const taken = new Set<B>();
-  for (const { a, b } of candidates) {
-    if (partners.has(a) || taken.has(b)) continue;
-    partners.set(a, b);
-    taken.add(b);
-  }
-  return partners;
-}

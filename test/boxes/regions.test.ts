@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions, type Region } from '../../src/api/options.js';
-import { engineParameters, refineDetections } from '../../src/models/refine-detections.js';
+import { engineParameters, refineDetections } from '../../src/boxes/refine-detections.js';
 import { regionBetween } from '../support/region-between.js';
 
 const IMAGE = { width: 1000, height: 500 };

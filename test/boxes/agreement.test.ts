@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Detection } from '../../src/api/image.js';
-import { agreementOf } from '../../src/models/model-agreement.js';
+import { agreementOf, shareOrNull } from '../../src/boxes/agreement.js';
+import { pairBoxes } from '../../src/boxes/pairing.js';
 
 const box = (name: string, confidence: number, left: number, side = 50): Detection => ({
   class: name,
@@ -11,6 +12,19 @@ const box = (name: string, confidence: number, left: number, side = 50): Detecti
 
 const FLOOR = 0.3;
 
+interface Sides {
+  picture: string;
+  first: Detection[];
+  second: Detection[];
+}
+
+const reportOf = (pictures: readonly Sides[], partnersCount = true) =>
+  agreementOf(
+    pictures.map(({ picture, first, second }) => ({ picture, boxes: pairBoxes(first, second) })),
+    FLOOR,
+    partnersCount,
+  );
+
 test('boxes in both, of another class, lost and gained are counted by class and size', () => {
   const first = [
     box('car', 0.9, 0),
@@ -19,7 +33,7 @@ test('boxes in both, of another class, lost and gained are counted by class and 
     box('car', 0.6, 300, 20),
   ];
   const second = [box('car', 0.7, 0), box('truck', 0.8, 100), box('bus', 0.9, 400, 200)];
-  const found = agreementOf([{ picture: 'a.jpg', first, second }], FLOOR);
+  const found = reportOf([{ picture: 'a.jpg', first, second }]);
   expect(found).toMatchObject({
     pictures: 1,
     share: 0.285714,
@@ -43,7 +57,7 @@ test('boxes in both, of another class, lost and gained are counted by class and 
 test('a class in two spellings has one row', () => {
   const first = [box('car', 0.9, 0), box('car', 0.8, 100)];
   const second = [box('Car', 0.9, 0), box('Car', 0.8, 200)];
-  expect(agreementOf([{ picture: 'a.jpg', first, second }], FLOOR)).toMatchObject({
+  expect(reportOf([{ picture: 'a.jpg', first, second }])).toMatchObject({
     all: { matched: 1, flipped: 0 },
     byClass: [{ of: 'car', first: 2, second: 2, lost: 1, gained: 1 }],
   });
@@ -54,11 +68,23 @@ test('a partner may be weaker than the boxes that count', () => {
     { picture: 'a.jpg', first: [box('car', 0.31, 0)], second: [box('car', 0.25, 0)] },
     { picture: 'b.jpg', first: [box('car', 0.29, 0)], second: [] },
   ];
-  expect(agreementOf(pictures, FLOOR)).toMatchObject({
+  expect(reportOf(pictures)).toMatchObject({
     share: 1,
     least: [],
-    all: { first: 1, lost: 0 },
+    all: { first: 1, second: 1, lost: 0 },
   });
+  // Where partners do not count themselves.
+  expect(reportOf(pictures, false)).toMatchObject({
+    share: 1,
+    all: { first: 1, second: 0, lost: 0, gained: 0 },
+  });
+});
+
+test('pictures without a box that counts have no share', () => {
+  const none = reportOf([{ picture: 'a.jpg', first: [box('car', 0.2, 0)], second: [] }]);
+  expect([none.share, shareOrNull(none)]).toEqual([1, null]);
+  const missed = reportOf([{ picture: 'a.jpg', first: [box('car', 0.9, 0)], second: [] }]);
+  expect(shareOrNull(missed)).toBe(0);
 });
 
 const boxes = fc
@@ -75,12 +101,12 @@ const boxes = fc
 test('a model agrees with itself in full, and swapped models lose what they gained', () => {
   fc.assert(
     fc.property(boxes, boxes, (first, second) => {
-      expect(agreementOf([{ picture: 'a', first, second: first }], FLOOR)).toMatchObject({
+      expect(reportOf([{ picture: 'a', first, second: first }])).toMatchObject({
         share: 1,
         least: [],
       });
-      const there = agreementOf([{ picture: 'a', first, second }], FLOOR);
-      const back = agreementOf([{ picture: 'a', first: second, second: first }], FLOOR);
+      const there = reportOf([{ picture: 'a', first, second }]);
+      const back = reportOf([{ picture: 'a', first: second, second: first }]);
       expect([back.share, back.all.lost, back.all.gained, back.all.flipped]).toEqual([
         there.share,
         there.all.gained,
@@ -96,7 +122,7 @@ test('of many pictures ten are kept, those that agree least first; equal ones in
     const first = Array.from({ length: 10 }, (_, place) => box('car', 0.9, 100 * place));
     return { picture: `${at}`, first, second: first.slice(at % 5) };
   });
-  const { least, share } = agreementOf(pictures, FLOOR);
+  const { least, share } = reportOf(pictures);
   expect(least.map(({ picture }) => picture)).toEqual([
     '4',
     '9',

@@ -1,5 +1,5 @@
 /** Sizes of boxes, as COCO tells them apart: by the side, in pixels, of a square of the same area. */
-import type { Box } from '../api/box-overlap.js';
+import type { Box } from './overlap.js';
 
 export const BOX_SIZES: readonly [name: string, least: number, most: number][] = [
   ['below 32 px', 0, 32],

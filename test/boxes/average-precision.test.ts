@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/image.js';
-import { meanAveragePrecision, type LabelledBox } from '../../src/models/average-precision.js';
+import { meanAveragePrecision, type LabelledBox } from '../../src/boxes/average-precision.js';
 
 const car = (x: number, confidence: number, width = 10): Detection => ({
   box: [x, 0, x + width, 10],

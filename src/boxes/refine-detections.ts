@@ -3,18 +3,18 @@
  * regions. Whichever engine found them, all of it happens here.
  */
 import type { Detection, ImageSize, ProcessedImage } from '../api/image.js';
-import type { DetectOptions } from '../api/options.js';
-import type { EngineParameters } from '../native/contract.js';
-import { isDefaultVehicles } from './class-filter.js';
+import { isDefaultVehicles, type DetectOptions } from '../api/options.js';
 import { isMask, sortIntoRegions, withoutMasked } from './regions.js';
-import { intersectionOverUnion } from '../api/box-overlap.js';
+import { intersectionOverUnion } from './overlap.js';
 import { byClassKey, classKey } from '../api/class-key.js';
 
 /** More than a picture has, so that what is left out later takes no place of what stays. */
 const FOUND_BY_ENGINE = 10_000;
 
 /** What the engine is to look for. */
-export function engineParameters(options: DetectOptions): EngineParameters {
+export function engineParameters(
+  options: DetectOptions,
+): Pick<DetectOptions, 'confidence' | 'iou' | 'tiles' | 'maxDetections'> {
   const { confidence, classThresholds, iou, tiles, maxDetections } = options;
   return {
     confidence: Math.min(confidence, ...Object.values(classThresholds)),

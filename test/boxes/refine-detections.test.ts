@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/image.js';
-import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
-import { DEFAULT_VEHICLES } from '../../src/models/class-filter.js';
-import { engineParameters, refineDetections } from '../../src/models/refine-detections.js';
-import { intersectionOverUnion } from '../../src/api/box-overlap.js';
+import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../../src/api/options.js';
+import { engineParameters, refineDetections } from '../../src/boxes/refine-detections.js';
+import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 
 const IMAGE = { width: 1000, height: 500 };
 const asked = (more: Partial<DetectOptions> = {}): DetectOptions => ({
