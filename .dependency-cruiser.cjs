@@ -10,7 +10,7 @@ const LAYERS = [
   ['jobs'],
   ['webhooks', 'watches'],
   ['http'],
-  ['stream'],
+  ['stream', 'adapters'],
   ['service'],
 ];
 
