@@ -14,6 +14,7 @@ import {
   type ImageCounts,
   type ImageEntry,
   type ImageFilter,
+  type ImageSort,
   type ImageOutcome,
   type ImageState,
   type ImageTally,
@@ -27,7 +28,6 @@ import {
   type JobStatus,
   type RetriedRun,
   withoutOutcome,
-  type UnsureImage,
 } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
@@ -248,21 +248,24 @@ export class JobService {
 
   /**
    * The images of a job that pass the filter, in input order, from their `offset`th on: at most `limit`, fewer if they
-   * have many boxes, none only at the end. `matching`: how many there are in the whole job.
+   * have many boxes, none only at the end. By margin: those with a box, the one with the box nearest to its threshold first.
+   * `matching`: how many there are in the whole job.
    */
   async filteredImages(
-    { jobId }: Job,
+    { jobId, spec }: Job,
     filter: ImageFilter,
-    { offset, limit }: { offset: number; limit: number },
+    { offset, limit, sort = 'input' }: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }> {
     const { number, imageCount, completedAt } = await this.#parts.store.find(jobId, null);
-    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    const isFiltered =
+      sort !== 'input' || Object.values(filter).some((value) => value !== undefined);
     const found = isFiltered
       ? await this.#parts.store.filteredImages(
           { number, imageCount, without: withoutOutcome({ completedAt }) },
           filter,
           offset,
           limit,
+          sort === 'margin' ? spec.options : undefined,
         )
       : { images: await this.#parts.store.images(number, offset, limit), matching: imageCount };
     await this.#ownTurn();
@@ -275,12 +278,6 @@ export class JobService {
    */
   #ownTurn(): Promise<void> {
     return this.#turns(() => setImmediate());
-  }
-
-  /** At most `limit` images with boxes, those with the box nearest to its threshold first. */
-  async unsureImages({ jobId, spec }: Job, limit: number): Promise<UnsureImage[]> {
-    const { number } = await this.#parts.store.find(jobId, null);
-    return this.#parts.store.unsureImages(number, limit, spec.options);
   }
 
   /** Of the images that have an outcome so far. */

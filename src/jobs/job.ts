@@ -214,6 +214,10 @@ export interface ImageFilter {
   confidenceBelow?: number | undefined;
 }
 
+/** Orders of the images of a job: that of its input, or by how far their boxes are above their thresholds. */
+export const IMAGE_SORTS = ['input', 'margin'] as const;
+export type ImageSort = (typeof IMAGE_SORTS)[number];
+
 /** Of the histogram of confidences: step n begins at n / 20. */
 export const CONFIDENCE_STEPS = 20;
 
@@ -225,19 +229,6 @@ export interface ImageTally {
   boxes: { class: string; step: number; boxes: number }[];
   /** Every region has a row without class and boxes too. */
   regions: { region: string; class: string; boxes: number }[];
-}
-
-/** An image whose least certain box is worth a look. */
-export interface UnsureImage {
-  /** Place in the input, from 0. */
-  index: number;
-  path: string;
-  boxes: number;
-  /** Of the box that is nearest to its threshold. */
-  confidence: number;
-  class: string;
-  /** How far it is above it. */
-  margin: number;
 }
 
 /** What images of a job are counted together by. */
