@@ -44,6 +44,8 @@ import { STREAM_PATH, streamRoute } from '../stream/stream-route.js';
 
 export type { AppDeps } from '../http/app-deps.js';
 
+type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
+
 export interface ComposedApp {
   app: OpenAPIHono<AppEnv>;
   /** Connections of `/v1/stream`; closed by the listening server. */
@@ -52,7 +54,7 @@ export interface ComposedApp {
   /** True for sockets that stay open at a stop until the jobs have drained. */
   outlives(socket: WebSocket): boolean;
   /** A longer body of this request is refused unread. */
-  maxBodyBytes: (request: IncomingMessage) => number;
+  maxBodyBytes: (request: RequestHead) => number;
 }
 
 /** One per resource, in the order of the documentation. */
@@ -114,7 +116,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   adapter?.addRoutes(route, parts);
   streamRoute(route, parts, stream);
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
-  const maxBodyBytes = ({ method = '', url = '', headers }: IncomingMessage) =>
+  const maxBodyBytes = ({ method = '', url = '', headers }: RequestHead) =>
     maxBodyBytesAt(app, method, url.split('?', 1)[0] ?? '') ??
     uploads.maxBytes(headers['content-type']) ??
     config.maxBodyBytes;
