@@ -9,7 +9,9 @@ import { detect } from '../http/routes/detect.js';
 /** Label Studio waits 100 s, CVAT 120 s. */
 const DEADLINE_MS = 90_000;
 
-/** The picture waits among those of jobs: a refused call would end the annotation of a whole task. Rejects as `detect`. */
+/**
+ * The picture waits among those of jobs: a refused call would end the annotation of a whole task. Rejects as `detect`.
+ */
 export async function detectForLabels(
   c: AppContext,
   parts: RouteParts,

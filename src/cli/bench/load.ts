@@ -102,9 +102,9 @@ export function* constantArrivals(rate: number): Generator<number> {
 }
 
 /**
- * Resolves once `performance.now()` is at `due`, never before, or once `stop` goes off. Answers, timers and aborts run first,
- * even where `due` is long past: a sender that is late and did not wait at all would block the answers that it measures. A
- * timer has whole milliseconds only, so the rest of the last one is spent in turns of the event loop.
+ * Resolves once `performance.now()` is at `due`, never before, or once `stop` goes off. Answers, timers and aborts run
+ * first, even where `due` is long past: a sender that is late and did not wait at all would block the answers that it
+ * measures. A timer has whole milliseconds only, so the rest of the last one is spent in turns of the event loop.
  */
 export async function untilDue(due: number, stop?: AbortSignal): Promise<void> {
   const wait = due - performance.now();

@@ -25,7 +25,10 @@ const CLASS_MARK = '\n';
 
 const LAST_STEP = CONFIDENCE_STEPS - 1;
 
-/** The margin of an image: how far its box nearest to its threshold is above it. Parameters: the threshold of the job, those of classes. */
+/**
+ * The margin of an image: how far its box nearest to its threshold is above it. Parameters: the threshold of the job, those
+ * of classes.
+ */
 const MARGIN = `(SELECT min(least.value - coalesce(own.value, ?)) FROM json_each(weakest_by_class) AS least
           LEFT JOIN json_each(?) AS own ON own.key = least.key)`;
 
