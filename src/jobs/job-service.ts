@@ -248,8 +248,8 @@ export class JobService {
 
   /**
    * The images of a job that pass the filter, in input order, from their `offset`th on: at most `limit`, fewer if they
-   * have many boxes, none only at the end. By margin: those with a box, the one with the box nearest to its threshold first.
-   * `matching`: how many there are in the whole job.
+   * have many boxes, none only at the end. By margin: those with a box, the one with the box nearest to its threshold
+   * first. `matching`: how many there are in the whole job.
    */
   async filteredImages(
     { jobId, spec }: Job,

@@ -26,8 +26,8 @@ const CLASS_MARK = '\n';
 const LAST_STEP = CONFIDENCE_STEPS - 1;
 
 /**
- * The margin of an image: how far its box nearest to its threshold is above it. Parameters: the threshold of the job, those
- * of classes.
+ * The margin of an image: how far its box nearest to its threshold is above it. Parameters: the threshold of the job,
+ * those of classes.
  */
 const MARGIN = `(SELECT min(least.value - coalesce(own.value, ?)) FROM json_each(weakest_by_class) AS least
           LEFT JOIN json_each(?) AS own ON own.key = least.key)`;
@@ -205,8 +205,8 @@ export class ImageReads {
   }
 
   /**
-   * As `images`, of the images that the filter lets through, from their `offset`th on. With thresholds, of those with a box,
-   * the one with the box nearest to its threshold first. Reads narrow rows to find them.
+   * As `images`, of the images that the filter lets through, from their `offset`th on. With thresholds, of those with a
+   * box, the one with the box nearest to its threshold first. Reads narrow rows to find them.
    */
   filteredImages(
     job: ImagesOf,

@@ -81,8 +81,8 @@ export const imagesQuerySchema = z.strictObject({
     .openapi({
       default: 'input',
       description:
-        'input: as the job has them. margin: images with a box only, the one with the box nearest to its threshold (that ' +
-        'of its class, else of the job) first: labels of these teach a model most',
+        'input: as the job has them. margin: images with a box only, the one with the box nearest to its threshold ' +
+        '(that of its class, else of the job) first: labels of these teach a model most',
     }),
 });
 
@@ -174,9 +174,9 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
       operationId: 'listJobImages',
       summary: 'A page of the images of a job',
       description:
-        'In input order or by margin, also while the job runs. A page has at most `limit` images and about 128 KiB of boxes, so it may ' +
-        'have fewer: `next_offset` gives the next. Any offset can be asked for. The filters hold ' +
-        'together: `class` and `confidence_below` ask for one box that fits both.',
+        'In input order or by margin, also while the job runs. A page has at most `limit` images and about ' +
+        '128 KiB of boxes, so it may have fewer: `next_offset` gives the next. Any offset can be asked for. The filters ' +
+        'hold together: `class` and `confidence_below` ask for one box that fits both.',
       tags: ['Jobs'],
       request: { params, query: imagesQuerySchema },
       answers: { 200: json('One page', jobImagesSchema) },

@@ -59,8 +59,8 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
       operationId: 'listSamples',
       summary: 'Pictures of a job that are most worth a label',
       description:
-        'The images of `/v1/jobs/{job_id}/images?sort=margin` without their boxes, each with a reason. Pictures with the ' +
-        'least certain boxes come first: those whose confidence is nearest to their threshold. ' +
+        'The images of `/v1/jobs/{job_id}/images?sort=margin` without their boxes, each with a reason. Pictures with ' +
+        'the least certain boxes come first: those whose confidence is nearest to their threshold. ' +
         'Labels of such pictures teach a model more than those of pictures that it is sure of. Pictures without a box are ' +
         'left out: a job with a lower threshold shows more.',
       tags: ['Jobs'],
