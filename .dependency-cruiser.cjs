@@ -11,7 +11,7 @@ const LAYERS = [
   ['jobs', 'backup'],
   ['webhooks', 'watches'],
   ['http'],
-  ['stream'],
+  ['stream', 'adapters'],
   ['service'],
 ];
 

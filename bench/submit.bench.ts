@@ -2,7 +2,7 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { HttpClient } from './load/http-client.js';
-import { closedLoop } from './load/loops.js';
+import { closedLoopFor } from './load/loops.js';
 import { median } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';
 
@@ -36,7 +36,7 @@ export default async function submit(): Promise<Measurement[]> {
   }
   closeSync(fd);
   rmSync(folder, { recursive: true });
-  const load = await closedLoop(64, 4, send);
+  const load = await closedLoopFor(4, 64, send);
   client.close();
   const ratio = median(submits) / median(syncs);
   return [

@@ -1,6 +1,6 @@
 /** How many synchronous requests per second at 1, 8 and 32 clients, against the engine alone? */
 import { HttpClient } from './load/http-client.js';
-import { closedLoop, openLoop } from './load/loops.js';
+import { closedLoopFor, openLoopFor } from './load/loops.js';
 import { median, summarise } from './load/percentiles.js';
 import { openBareCore, photoTask, serve, setting, type Measurement } from './setting.js';
 
@@ -12,10 +12,10 @@ export default async function syncThroughput(): Promise<Measurement[]> {
   await using service = await serve(at);
   const client = new HttpClient(service.url, 64);
   const detect = (turn: number) => client.detect(at.photos[turn % at.photos.length]);
-  await closedLoop(2, 1, (_, turn) => detect(turn));
+  await closedLoopFor(1, 2, detect);
   const rows: Measurement[] = [];
   for (const clients of [1, 8, 32]) {
-    const load = await closedLoop(clients, SECONDS, (index, turn) => detect(index * 7 + turn));
+    const load = await closedLoopFor(SECONDS, clients, detect);
     if (load.failures > 0) throw new Error(`${load.failures} requests failed`);
     rows.push({
       what: `sync requests, ${clients} client${clients === 1 ? '' : 's'} (p99 ${summarise(load.latencies).p99.toFixed(1)} ms)`,
@@ -26,7 +26,7 @@ export default async function syncThroughput(): Promise<Measurement[]> {
     });
   }
   const rate = engine * 0.5;
-  const open = await openLoop(rate, SECONDS, detect);
+  const open = await openLoopFor(SECONDS, rate, detect);
   client.close();
   const latency = summarise(open.latencies);
   rows.push({

@@ -1,9 +1,10 @@
 /** A small keep-alive client: its own cost is in every figure, so it does as little as possible. */
-import { Agent, request } from 'node:http';
+import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Reply {
   status: number;
+  headers: IncomingHttpHeaders;
   body: string;
   ms: number;
 }
@@ -40,6 +41,7 @@ export class HttpClient {
           response.on('end', () => {
             resolve({
               status: response.statusCode ?? 0,
+              headers: response.headers,
               body: answer,
               ms: performance.now() - start,
             });

@@ -1,5 +1,12 @@
-/** Two ways to put load on a server: closed (a client waits for its answer) and open (arrivals do not wait). */
-import { poissonArrivals, untilDue } from '../../src/cli/bench/load.js';
+/** The loops of `lattice bench` for a time, and what came of them. */
+import {
+  closedLoop,
+  openLoop,
+  poissonArrivals,
+  type Load,
+  type Note,
+  type Send,
+} from '../../src/cli/bench/load.js';
 
 export interface LoadResult {
   /** Milliseconds; in the open loop from the moment the request was due, so a stall is not hidden. */
@@ -8,60 +15,40 @@ export interface LoadResult {
   failures: number;
 }
 
-/** `clients` senders, each with one request in the air, for `seconds`. `send` rejects on a bad answer. */
-export async function closedLoop(
-  clients: number,
+/** `clients` senders, each with one request in the air. */
+export function closedLoopFor(
   seconds: number,
-  send: (client: number, turn: number) => Promise<unknown>,
+  clients: number,
+  send: Send<unknown>,
 ): Promise<LoadResult> {
-  const latencies: number[] = [];
-  let failures = 0;
-  const start = performance.now();
-  const end = start + seconds * 1_000;
-  await Promise.all(
-    Array.from({ length: clients }, async (_, client) => {
-      for (let turn = 0; performance.now() < end; turn += 1) {
-        const sent = performance.now();
-        try {
-          await send(client, turn);
-          latencies.push(performance.now() - sent);
-        } catch {
-          failures += 1;
-        }
-      }
-    }),
-  );
-  return {
-    latencies,
-    perSecond: (latencies.length * 1_000) / (performance.now() - start),
-    failures,
-  };
+  return outcome((note) => {
+    const load = closedLoop(clients, send, note);
+    setTimeout(load.stop, seconds * 1_000);
+    return load;
+  });
 }
 
 /** Requests at exponential gaps of mean 1 / `rate` seconds, whether or not earlier ones have answered. */
-export async function openLoop(
-  rate: number,
+export function openLoopFor(
   seconds: number,
-  send: (turn: number) => Promise<unknown>,
+  rate: number,
+  send: Send<unknown>,
 ): Promise<LoadResult> {
+  return outcome((note) => openLoop(poissonArrivals(rate, seconds), send, note));
+}
+
+async function outcome(start: (note: Note<unknown>) => Load): Promise<LoadResult> {
   const latencies: number[] = [];
   let failures = 0;
-  const pending: Promise<void>[] = [];
-  const start = performance.now();
-  for (const arrival of poissonArrivals(rate, seconds)) {
-    const due = start + arrival;
-    await untilDue(due);
-    pending.push(
-      send(pending.length).then(
-        () => void latencies.push(performance.now() - due),
-        () => void (failures += 1),
-      ),
-    );
-  }
-  await Promise.all(pending);
+  const begun = performance.now();
+  const { ended } = start(({ ms, error }) => {
+    if (error === null) latencies.push(ms);
+    else failures += 1;
+  });
+  await ended;
   return {
     latencies,
-    perSecond: (latencies.length * 1_000) / (performance.now() - start),
+    perSecond: (latencies.length * 1_000) / (performance.now() - begun),
     failures,
   };
 }

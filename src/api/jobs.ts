@@ -32,6 +32,10 @@ export interface JobFilter {
 export const JOB_SORTS = ['submitted', '-submitted', 'ended', '-ended', 'name', '-name'] as const;
 export type JobSort = (typeof JOB_SORTS)[number];
 
+/** Orders of the images of a job: that of its input, or by how far their boxes are above their thresholds. */
+export const IMAGE_SORTS = ['input', 'margin'] as const;
+export type ImageSort = (typeof IMAGE_SORTS)[number];
+
 /** The outcome of an image: boxes, no boxes, an error, none yet, or none because its job was ended. */
 export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending', 'not_run'] as const;
 

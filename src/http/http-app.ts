@@ -13,28 +13,25 @@ import type { AppContext, AppEnv } from './app-env.js';
 import { NOT_FOREIGN, type BrowserAccess, type Page } from './access/browser-access.js';
 import { createRequestLog } from './request-log.js';
 import { methodsOf, pageAccessAt } from './route.js';
-import { DEEPSTACK_PATH } from './routes/deepstack.js';
-import { CVAT_PATH } from './routes/cvat.js';
-import { LABEL_STUDIO_PATH } from './routes/label-studio.js';
 import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
 import { replyRaw } from './answer/reply.js';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** Probes carry no key; the pages contain nothing secret and a browser cannot send a key when it opens one. */
 const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|(?:docs|ui)(?:\/[^/]*)?)$/;
-/** This route checks its key itself and refuses by close code, which a browser can read. */
-const STREAM_PATH = '/v1/stream';
 const UNKNOWN_HOST = `Host header not allowed. Add the origin of a proxy to ${environmentName('corsOrigins')}.`;
 const FOREIGN_PAGE = `Only ${NOT_FOREIGN} may make this request.`;
 
+/** `checksKey`: whether what lies at a path checks keys itself, so that it is reached without one. */
 export function createHttpApp(
   deps: AppDeps,
   access: BrowserAccess,
   hide: HideFolders,
+  checksKey: (path: string) => boolean,
 ): OpenAPIHono<AppEnv> {
   // Not strict: `/docs/` is `/docs`, for people who type it and proxies that add the slash.
   const app = new OpenAPIHono<AppEnv>({ strict: false });
-  app.use('*', envelope(app, deps, access, hide));
+  app.use('*', envelope(app, deps, access, hide, checksKey));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
     logDefect(c, error, deps.logger);
@@ -59,6 +56,7 @@ function envelope(
   deps: AppDeps,
   access: BrowserAccess,
   hide: HideFolders,
+  checksKey: (path: string) => boolean,
 ): MiddlewareHandler<AppEnv> {
   const fixedHeaders = {
     'x-content-type-options': 'nosniff',
@@ -104,10 +102,7 @@ function envelope(
     if (!allowed(c, c.req.method)) {
       return replyProblem(c, new LatticeError('forbidden', FOREIGN_PAGE), hide);
     }
-    if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
-      return null;
-    }
-    if (checksItself(deps.config.compat, c.req.path)) return null;
+    if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || checksKey(c.req.path)) return null;
     let keyId: string | null;
     try {
       keyId = await ownerOf(c, deps.apiKeys);
@@ -155,13 +150,6 @@ function spanFacts(c: AppContext): SpanFacts {
     'lattice.model': c.get('modelName'),
     'lattice.job_id': c.get('jobId'),
   };
-}
-
-/** Routes for other programs, which send keys in other ways. */
-function checksItself(compat: AppDeps['config']['compat'], path: string): boolean {
-  if (compat === 'deepstack') return DEEPSTACK_PATH.test(path);
-  if (compat === 'cvat') return CVAT_PATH.test(path);
-  return compat === 'label-studio' && LABEL_STUDIO_PATH.test(path);
 }
 
 /** The method that a page asks for; undefined for a request that asks for none. */

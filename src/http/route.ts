@@ -23,6 +23,8 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
   slashesIn?: string;
   /** Without it as `pageAccessOf` says, which never lets pages of other origins change anything or see a picture. */
   pages?: PageAccess;
+  /** Most bytes of a body; without it, of a picture or of JSON, as the settings say. */
+  maxBodyBytes?: number;
 }
 
 const TEXT_TYPE = /^text\/|[/+](?:json|x-ndjson)$/;
@@ -39,17 +41,31 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
   return { description, content: { 'application/json': { schema } } };
 }
 
+interface RouteRules {
+  pages: PageAccess;
+  maxBodyBytes: number | undefined;
+}
+
 /** Of each route, by the handler under which the router has it. */
-const pageAccess = new WeakMap<object, PageAccess>();
+const rules = new WeakMap<object, RouteRules>();
 
 export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
-  return ({ answers, errors = [], slashesIn, pages, forAdmin = false, ...config }, handler) => {
+  return (spec, handler) => {
+    const {
+      answers,
+      errors = [],
+      slashesIn,
+      pages: givenPages,
+      maxBodyBytes,
+      forAdmin = false,
+      ...config
+    } = spec;
     const problems = problemResponses(errorsOfRoute({ answers, ...config }, errors));
     const responses = { ...problems, ...answers };
-    const access = pages ?? pageAccessOf({ answers, ...config });
+    const pages = givenPages ?? pageAccessOf({ answers, ...config });
     const { description = '' } = config;
     const said = forAdmin ? { description: `${description} ${FOR_ADMIN}` } : {};
-    app.openAPIRegistry.registerPath({ ...config, ...said, responses, [PAGES_MARK]: access });
+    app.openAPIRegistry.registerPath({ ...config, ...said, responses, [PAGES_MARK]: pages });
     const hasParameter = config.path.includes('{');
     const pattern = config.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       name === slashesIn ? `:${name}{.+}` : `:${name}`,
@@ -65,7 +81,7 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
         throw thrown instanceof Error ? thrown : new Error('Not an Error', { cause: thrown });
       }
     };
-    pageAccess.set(handle, access);
+    rules.set(handle, { pages, maxBodyBytes });
     app.on(config.method.toUpperCase(), pattern, handle);
   };
 }
@@ -90,7 +106,17 @@ function pageAccessOf({ method, answers, security }: RouteSpec): PageAccess {
 /** What the route of this method and path lets foreign pages do; where there is none, they read that. */
 export function pageAccessAt(app: OpenAPIHono<AppEnv>, method: string, path: string): PageAccess {
   const found = handlerAt(app, method === 'HEAD' ? 'GET' : method, path);
-  return found === undefined ? 'reads' : (pageAccess.get(found) ?? 'own');
+  return found === undefined ? 'reads' : (rules.get(found)?.pages ?? 'own');
+}
+
+/** Most bytes of a body that the route of this method and path takes, where it says so. */
+export function maxBodyBytesAt(
+  app: OpenAPIHono<AppEnv>,
+  method: string,
+  path: string,
+): number | undefined {
+  const found = handlerAt(app, method, path);
+  return found && rules.get(found)?.maxBodyBytes;
 }
 
 /** Methods of this path: those of its routes, and HEAD, for which Hono runs the route of GET. */

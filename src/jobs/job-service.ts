@@ -8,7 +8,7 @@ import type { Allowances } from '../api/quotas.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
 import { pageOf, readCursor, writeCursor } from '../api/list-page.js';
-import type { ImageFilter, JobFilter, JobSort, JobStatus } from '../api/jobs.js';
+import type { ImageFilter, ImageSort, JobFilter, JobSort, JobStatus } from '../api/jobs.js';
 import {
   type ClassCounts,
   type Idempotency,
@@ -24,7 +24,6 @@ import {
   type JobSpec,
   type RetriedRun,
   withoutOutcome,
-  type UnsureImage,
 } from '../store/job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
@@ -235,21 +234,24 @@ export class JobService {
 
   /**
    * The images of a job that pass the filter, in input order, from their `offset`th on: at most `limit`, fewer if they
-   * have many boxes, none only at the end. `matching`: how many there are in the whole job.
+   * have many boxes, none only at the end. By margin: those with a box, the one with the box nearest to its threshold
+   * first. `matching`: how many there are in the whole job.
    */
   async filteredImages(
-    { jobId }: Job,
+    { jobId, spec }: Job,
     filter: ImageFilter,
-    { offset, limit }: { offset: number; limit: number },
+    { offset, limit, sort = 'input' }: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }> {
     const { number, imageCount, completedAt } = await this.#parts.store.find(jobId, null);
-    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    const isFiltered =
+      sort !== 'input' || Object.values(filter).some((value) => value !== undefined);
     const found = isFiltered
       ? await this.#parts.store.filteredImages(
           { number, imageCount, without: withoutOutcome({ completedAt }) },
           filter,
           offset,
           limit,
+          sort === 'margin' ? spec.options : undefined,
         )
       : { images: await this.#parts.store.images(number, offset, limit), matching: imageCount };
     await this.#ownTurn();
@@ -262,12 +264,6 @@ export class JobService {
    */
   #ownTurn(): Promise<void> {
     return this.#turns(() => setImmediate());
-  }
-
-  /** At most `limit` images with boxes, those with the box nearest to its threshold first. */
-  async unsureImages({ jobId, spec }: Job, limit: number): Promise<UnsureImage[]> {
-    const { number } = await this.#parts.store.find(jobId, null);
-    return this.#parts.store.unsureImages(number, limit, spec.options);
   }
 
   /** Of the images that have an outcome so far. */

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppEnv } from '../http/app-env.js';
+import { ADAPTERS } from '../adapters/adapters.js';
 import { BrowserAccess } from '../http/access/browser-access.js';
 import { createHttpApp } from '../http/http-app.js';
 import { detectRoutes } from '../http/routes/detect.js';
@@ -13,14 +14,11 @@ import { createReadSettings, createReadSubmission } from '../http/routes/jobs/re
 import { ModelCatalogue } from '../http/model-catalogue.js';
 import { openApiDocument } from '../http/openapi-document.js';
 import { createHideFolders } from '../http/answer/problem.js';
-import { createAddRoute, type AddRoute } from '../http/route.js';
+import { createAddRoute, maxBodyBytesAt, type AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
 import { aliasRoutes } from '../http/routes/aliases.js';
 import { annotatedRoutes } from '../http/routes/annotated.js';
 import { clusterRoutes } from '../http/routes/cluster.js';
-import { deepStackRoutes } from '../http/routes/deepstack.js';
-import { cvatRoutes, isCvatCall } from '../http/routes/cvat.js';
-import { labelStudioRoutes } from '../http/routes/label-studio.js';
 import { docsRoutes } from '../http/routes/docs.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { imageRoutes } from '../http/routes/images.js';
@@ -34,7 +32,7 @@ import { submissionRoutes } from '../http/routes/jobs/submissions.js';
 import { webhookRoutes } from '../http/routes/jobs/webhooks.js';
 import { modelRoutes } from '../http/routes/models.js';
 import { settingRoutes } from '../http/routes/settings.js';
-import { isUploadedFile, uploadRoutes } from '../http/routes/uploads.js';
+import { uploadRoutes } from '../http/routes/uploads.js';
 import { usageRoutes } from '../http/routes/usage.js';
 import { uiRoutes } from '../http/routes/ui.js';
 import { viewRoutes } from '../http/routes/views.js';
@@ -42,9 +40,11 @@ import { watchRoutes } from '../http/routes/watches.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
 import { PictureBodies } from '../http/request/picture-bodies.js';
 import { EventStream } from '../stream/event-stream.js';
-import { streamRoute } from '../stream/stream-route.js';
+import { STREAM_PATH, streamRoute } from '../stream/stream-route.js';
 
 export type { AppDeps } from '../http/app-deps.js';
+
+type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 export interface ComposedApp {
   app: OpenAPIHono<AppEnv>;
@@ -54,7 +54,7 @@ export interface ComposedApp {
   /** True for sockets that stay open at a stop until the jobs have drained. */
   outlives(socket: WebSocket): boolean;
   /** A longer body of this request is refused unread. */
-  maxBodyBytes: (request: IncomingMessage) => number;
+  maxBodyBytes: (request: RequestHead) => number;
 }
 
 /** One per resource, in the order of the documentation. */
@@ -94,7 +94,13 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const readSettings = createReadSettings(deps, catalogue);
   const readSubmission = createReadSubmission(deps, readSettings);
   const stream = new EventStream(deps, readSubmission, hide);
-  const app = createHttpApp(deps, access, hide);
+  const adapter = ADAPTERS[config.compat];
+  const app = createHttpApp(
+    deps,
+    access,
+    hide,
+    (path) => path === STREAM_PATH || adapter?.paths.test(path) === true,
+  );
   const openApi = (): object => openApiDocument(app, deps.version);
   const parts = {
     ...deps,
@@ -107,15 +113,12 @@ export function composeApp(deps: AppDeps): ComposedApp {
   };
   const route = createAddRoute(app);
   for (const addRoutes of ROUTES) addRoutes(route, parts);
-  if (config.compat === 'deepstack') deepStackRoutes(route, parts);
-  if (config.compat === 'label-studio') labelStudioRoutes(route, parts);
-  if (config.compat === 'cvat') cvatRoutes(route, parts);
+  adapter?.addRoutes(route, parts);
   streamRoute(route, parts, stream);
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
-  const maxBodyBytes = ({ method, url, headers }: IncomingMessage) => {
-    if (isUploadedFile(method, url)) return config.maxFileBytes;
-    if (config.compat === 'cvat' && isCvatCall(url)) return pictures.maxJsonBytes;
-    return pictures.maxBytes(headers['content-type']) ?? config.maxBodyBytes;
-  };
+  const maxBodyBytes = ({ method = '', url = '', headers }: RequestHead) =>
+    maxBodyBytesAt(app, method, url.split('?', 1)[0] ?? '') ??
+    pictures.maxBytes(headers['content-type']) ??
+    config.maxBodyBytes;
   return { app, stream, openApi, outlives, maxBodyBytes };
 }

@@ -8,7 +8,7 @@ import type { NamedVersion } from '../api/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../boxes/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';
-import type { ImageOutcome, ImageTally, UnsureImage } from './job.js';
+import type { ImageOutcome, ImageTally } from './job.js';
 import { countClasses } from '../boxes/class-counts.js';
 import {
   MAX_IMAGES,
@@ -26,21 +26,12 @@ const CLASS_MARK = '\n';
 
 const LAST_STEP = CONFIDENCE_STEPS - 1;
 
-/** The box nearest to its threshold of each image. Parameters: the threshold of the job, those of classes, first and last task. */
-const NEAREST_TO_OWN = {
-  found: `SELECT task, boxes, weakest.key AS class, weakest.value AS confidence,
-            min(weakest.value - coalesce(own.value, ?)) AS margin
-          FROM image_facts CROSS JOIN json_each(weakest_by_class) AS weakest
-          LEFT JOIN json_each(?) AS own ON own.key = weakest.key
-          WHERE task >= ? AND task < ? GROUP BY task`,
-  className: 'class',
-};
-/** The same without thresholds of classes, in a tenth of the time: of few images the text is parsed. */
-const WEAKEST = {
-  found: `SELECT task, boxes, weakest_by_class, weakest AS confidence, weakest - ? AS margin FROM image_facts
-          WHERE task >= ? AND task < ? AND weakest IS NOT NULL`,
-  className: '(SELECT key FROM json_each(weakest_by_class) ORDER BY value, key LIMIT 1)',
-};
+/**
+ * The margin of an image: how far its box nearest to its threshold is above it. Parameters: the threshold of the job,
+ * those of classes.
+ */
+const MARGIN = `(SELECT min(least.value - coalesce(own.value, ?)) FROM json_each(weakest_by_class) AS least
+          LEFT JOIN json_each(?) AS own ON own.key = least.key)`;
 
 type Thresholds = Pick<DetectOptions, 'confidence' | 'classThresholds'>;
 
@@ -214,43 +205,42 @@ export class ImageReads {
     ) as StoredCounts[];
   }
 
-  /** As `images`, of the images that the filter lets through, from their `offset`th on. Reads narrow rows to find them. */
+  /**
+   * As `images`, of the images that the filter lets through, from their `offset`th on. With thresholds, of those with a
+   * box, the one with the box nearest to its threshold first. Reads narrow rows to find them.
+   */
   filteredImages(
     job: ImagesOf,
     filter: ImageFilter,
     offset: number,
     limit: number,
+    thresholds?: Thresholds,
   ): FilteredImages {
-    const { from, values } = filtered(job, filter);
+    const { from, values } = filtered(job, filter, thresholds !== undefined);
+    const sorted =
+      thresholds === undefined
+        ? { order: 'task', values: [] }
+        : this.#byMargin(job.number, thresholds);
     const { matching } = this.#statements.get(`SELECT count(*) AS matching ${from}`, ...values) as {
       matching: number;
     };
     const rows = this.#statements.each(
       `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, outcome
-       FROM (SELECT task ${from} ORDER BY task LIMIT ? OFFSET ?) AS found
+       FROM (SELECT task ${from} ORDER BY ${sorted.order} LIMIT ? OFFSET ?) AS found
        CROSS JOIN job_images ON job_images.task = found.task`,
       ...values,
+      ...sorted.values,
       limit,
       offset,
     ) as Iterable<StoredImage>;
     return { images: pageOf(rows), matching };
   }
 
-  /** At most `limit`, those with the box nearest to its threshold first. Reads narrow rows. */
-  unsureImages(jobNumber: number, limit: number, thresholds: Thresholds): UnsureImage[] {
+  /** SQL that sorts by margin: without thresholds of classes by the weakest box, in a tenth of the time. */
+  #byMargin(jobNumber: number, thresholds: Thresholds): { order: string; values: Value[] } {
     const own = this.#ownThresholds(jobNumber, thresholds);
-    const hasOwn = Object.keys(own).length > 0;
-    const { found, className } = hasOwn ? NEAREST_TO_OWN : WEAKEST;
-    return this.#statements.all(
-      `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, boxes, ${className} AS class, confidence, margin
-       FROM (${found} ORDER BY margin, task LIMIT ?) AS found
-       CROSS JOIN job_images ON job_images.task = found.task`,
-      thresholds.confidence,
-      ...(hasOwn ? [JSON.stringify(own)] : []),
-      taskId(jobNumber, 0),
-      taskId(jobNumber + 1, 0),
-      limit,
-    ) as UnsureImage[];
+    if (Object.keys(own).length === 0) return { order: 'weakest, task', values: [] };
+    return { order: `${MARGIN}, task`, values: [thresholds.confidence, JSON.stringify(own)] };
   }
 
   /** By the class as boxes name it. */
@@ -309,9 +299,10 @@ type Value = string | number;
 function filtered(
   { number, imageCount, without }: ImagesOf,
   { outcome, classes, confidenceBelow }: ImageFilter,
+  haveBoxes: boolean,
 ): { from: string; values: Value[] } {
   const first = taskId(number, 0);
-  const wantsBoxes = classes !== undefined || confidenceBelow !== undefined;
+  const wantsBoxes = haveBoxes || classes !== undefined || confidenceBelow !== undefined;
   if (outcome === 'pending' || outcome === 'not_run') {
     const clause = outcome === without && !wantsBoxes ? 'boxes IS NULL' : 'false';
     return {
@@ -323,7 +314,7 @@ function filtered(
   }
   const clauses = ['task >= ?', 'task < ?'];
   const values: Value[] = [first, first + imageCount];
-  if (outcome === 'found') clauses.push('boxes > 0');
+  if (haveBoxes || outcome === 'found') clauses.push('boxes > 0');
   if (outcome === 'empty') clauses.push('boxes = 0 AND NOT failed');
   if (outcome === 'failed') clauses.push('failed');
   if (classes !== undefined) {

@@ -181,18 +181,6 @@ export interface ImageTally {
   regions: { region: string; class: string; boxes: number }[];
 }
 
-/** An image whose least certain box is worth a look. */
-export interface UnsureImage {
-  /** Place in the input, from 0. */
-  index: number;
-  path: string;
-  boxes: number;
-  /** Of the box that is nearest to its threshold. */
-  confidence: number;
-  class: string;
-  /** How far it is above it. */
-  margin: number;
-}
 
 /** An image that has ended, as it counts. */
 export interface ImageCounts {

@@ -8,6 +8,8 @@ import type { RouteParts } from '../http/route-parts.js';
 import { upgradeToWebSocket } from '../http/server/web-socket.js';
 import type { EventStream } from './event-stream.js';
 
+/** The route checks its key itself and refuses by close code, which a browser can read. */
+export const STREAM_PATH = '/v1/stream';
 /** Browsers cannot set headers for a socket: they offer the key as a second sub-protocol. */
 const KEY_PROTOCOL = /^bearer\.(\S+)$/;
 
@@ -20,7 +22,7 @@ export function streamRoute(route: AddRoute, { apiKeys }: RouteParts, events: Ev
   route(
     {
       method: 'get',
-      path: '/v1/stream',
+      path: STREAM_PATH,
       operationId: 'stream',
       summary: 'WebSocket: job events, submissions',
       description:

@@ -1,6 +1,6 @@
 /** How long does a synchronous caller wait on a machine that is 80 % busy with jobs? Alone and loaded take turns. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import { openLoop } from '../../load/loops.js';
+import { openLoopFor } from '../../load/loops.js';
 import { median, summarise, type Latency } from '../../load/percentiles.js';
 import { against, type Answer } from '../answer.js';
 import type { Chart } from '../chart.js';
@@ -105,7 +105,7 @@ function sideBySide(title: string, idle: Latency, busy: Latency): Chart {
 
 /** Latencies of an open loop, at least one: its gaps are drawn and may all be long. */
 async function arrivals(rate: number, seconds: number, send: () => Promise<unknown>) {
-  const { latencies } = await openLoop(rate, seconds, send);
+  const { latencies } = await openLoopFor(seconds, rate, send);
   if (latencies.length > 0) return latencies;
   const start = performance.now();
   await send();

@@ -1,7 +1,8 @@
 /** Measures a running service at rising load; prints and writes what it finds. */
 import { readFile } from 'node:fs/promises';
-import type { OutputPlace } from '../../base/output-place.js';
 import { extname } from 'node:path';
+import type { Timings } from '../../api/image.js';
+import type { OutputPlace } from '../../base/output-place.js';
 import { HttpCaller, type ApiCall } from '../../client/http-call.js';
 import type { DetectResponse } from '../../client/records.js';
 import { withSuffix } from '../../models/model-folder.js';
@@ -70,7 +71,7 @@ export async function benchService(flags: BenchFlags, terminal: Terminal): Promi
     print(headerLine(kind));
     for (const load of loadsOf(range)) {
       terminal.progress?.(`${kind} ${load} ...`);
-      const start = (note: Note) => startLoad(load, flags, send, note);
+      const start = (note: Note<Timings>) => startLoad(load, flags, send, note);
       const level = { load, ...(await measureLevel(start, flags, signal)) };
       levels.push(level);
       print(levelLine(level));
@@ -92,7 +93,7 @@ function isTooSlow({ deciding_ms: ms }: MeasuredLevel, { latencyThreshold }: Ben
 }
 
 /** Takes the images in turn. Its calls reject with `ServiceError` on any answer but boxes. */
-async function senderOf(flags: BenchFlags): Promise<Send> {
+async function senderOf(flags: BenchFlags): Promise<() => Promise<Timings>> {
   const { image = [], upload = [], model } = flags;
   const name = model === undefined ? model : withSuffix(model);
   const files = await Promise.all(upload.map((file) => callOfFile(file, name)));
@@ -113,7 +114,12 @@ async function senderOf(flags: BenchFlags): Promise<Send> {
   };
 }
 
-function startLoad(load: number, flags: BenchFlags, send: Send, note: Note): Load {
+function startLoad(
+  load: number,
+  flags: BenchFlags,
+  send: Send<Timings>,
+  note: Note<Timings>,
+): Load {
   if (flags.requestRateRange === undefined) return closedLoop(load, send, note);
   const isPoisson = flags.requestDistribution === 'poisson';
   const arrivals = isPoisson ? poissonArrivals(load, Infinity) : constantArrivals(load);

@@ -1,6 +1,6 @@
 /** One level of load: measured in windows until the last three agree. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STAGES } from '../../api/image.js';
+import { STAGES, type Timings } from '../../api/image.js';
 import type { Finished, Load, Note } from './load.js';
 
 const WINDOWS = 3;
@@ -19,7 +19,7 @@ export type Level = ReturnType<typeof summarise>;
 
 interface Window {
   seconds: number;
-  good: Finished[];
+  good: Finished<Timings>[];
   errors: string[];
   /** At the percentile that decides; NaN without an answer. */
   latency: number;
@@ -27,12 +27,12 @@ interface Window {
 
 /** Rejects with the signal's reason when it goes off. */
 export async function measureLevel(
-  start: (note: Note) => Load,
+  start: (note: Note<Timings>) => Load,
   options: LevelOptions,
   signal: AbortSignal,
 ) {
   const windows: Window[] = [];
-  let finished: Finished[] = [];
+  let finished: Finished<Timings>[] = [];
   const load = start((each) => finished.push(each));
   try {
     for (let trial = 0; trial < options.maxTrials; trial += 1) {
@@ -46,13 +46,18 @@ export async function measureLevel(
       if (areAlike(windows.slice(-WINDOWS), options.stabilityPercentage)) break;
     }
   } finally {
-    await load.stop();
+    load.stop();
+    await load.ended;
   }
   const last = windows.slice(-WINDOWS);
   return summarise(last, areAlike(last, options.stabilityPercentage), options.percentile);
 }
 
-function windowOf(finished: readonly Finished[], seconds: number, deciding: number): Window {
+function windowOf(
+  finished: readonly Finished<Timings>[],
+  seconds: number,
+  deciding: number,
+): Window {
   const good = finished.filter(({ error }) => error === null);
   const errors = finished.flatMap(({ error }) => error ?? []);
   return { seconds, good, errors, latency: percentile(latencies(good), deciding / 100) };
@@ -87,7 +92,7 @@ function summarise(windows: readonly Window[], stable: boolean, deciding: number
     deciding_ms: percentile(sorted, deciding / 100),
     /** Means of the service's own times. */
     server_ms: Object.fromEntries(
-      STAGES.map((stage) => [stage, mean(good.map(({ timings }) => timings?.[stage] ?? 0))]),
+      STAGES.map((stage) => [stage, mean(good.map(({ answer }) => answer?.[stage] ?? 0))]),
     ),
     requests: good.length,
     errors,
@@ -95,7 +100,7 @@ function summarise(windows: readonly Window[], stable: boolean, deciding: number
   };
 }
 
-const latencies = (finished: readonly Finished[]) =>
+const latencies = (finished: readonly Finished<Timings>[]) =>
   finished.map(({ ms }) => ms).sort((a, b) => a - b);
 
 const mean = (values: readonly number[]) =>

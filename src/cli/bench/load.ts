@@ -1,84 +1,84 @@
-/** Two ways to put load on a service until it is told to stop: closed (a client waits for its answer) and open. */
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import type { Timings } from '../../api/image.js';
+/** Two ways to put load on a service: closed (a client waits for its answer) and open (arrivals do not wait). */
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A client that was refused rests, so that a service that is away is not asked in a busy loop. */
 const REST_MS = 100;
 /** Bounds the memory and the sockets of an open loop that the service does not keep up with. */
 const MOST_WAITING = 2_048;
 
-export interface Finished {
+export interface Finished<T> {
   /** From sending; in the open loop from the moment when it was due, so that a stall is not hidden. */
   ms: number;
-  timings: Timings | null;
-  /** Code of a failure; null of an answer with boxes. */
+  /** Null of a failure. */
+  answer: T | null;
+  /** Code of a failure; null of an answer. */
   error: string | null;
 }
 
 export interface Load {
-  /** Resolves when every request has its answer. */
-  stop(): Promise<void>;
+  /** No request is sent after it. */
+  stop: () => void;
+  /** Every request has its answer, after a stop or the last arrival. */
+  ended: Promise<unknown>;
 }
 
-export type Send = () => Promise<Timings>;
-export type Note = (finished: Finished) => void;
+/** `turn` counts the requests from 0. Rejects with what counts as a failure. */
+export type Send<T> = (turn: number) => Promise<T>;
+export type Note<T> = (finished: Finished<T>) => void;
 
-export function closedLoop(clients: number, send: Send, note: Note): Load {
+export function closedLoop<T>(clients: number, send: Send<T>, note: Note<T>): Load {
   let stopped = false;
+  let turns = 0;
   const client = async () => {
     while (!stopped) {
-      const finished = await timed(performance.now(), send);
+      const turn = turns++;
+      const finished = await timed(performance.now(), () => send(turn));
       note(finished);
       if (finished.error !== null) await sleep(REST_MS);
     }
   };
   const ended = Promise.all(Array.from({ length: clients }, client));
-  return {
-    stop: async () => {
-      stopped = true;
-      await ended;
-    },
-  };
+  return { stop: () => (stopped = true), ended };
 }
 
 /** `arrivals` are milliseconds from now. A request that finds 2048 waiting is not sent and counts as `not_sent`. */
-export function openLoop(arrivals: Iterable<number>, send: Send, note: Note): Load {
+export function openLoop<T>(arrivals: Iterable<number>, send: Send<T>, note: Note<T>): Load {
   const waiting = new Set<Promise<void>>();
   const start = performance.now();
-  let stopped = false;
+  const stopping = new AbortController();
+  let turns = 0;
   const run = async () => {
     for (const arrival of arrivals) {
       const due = start + arrival;
-      await untilDue(due);
-      if (stopped) return;
+      await untilDue(due, stopping.signal);
+      if (stopping.signal.aborted) break;
       if (waiting.size >= MOST_WAITING) {
-        note({ ms: 0, timings: null, error: 'not_sent' });
+        note({ ms: 0, answer: null, error: 'not_sent' });
         continue;
       }
-      const answered = timed(due, send).then((finished) => {
+      const turn = turns++;
+      const answered = timed(due, () => send(turn)).then((finished) => {
         waiting.delete(answered);
         note(finished);
       });
       waiting.add(answered);
     }
+    await Promise.all(waiting);
   };
-  void run();
-  return {
-    stop: async () => {
-      stopped = true;
-      await Promise.all(waiting);
-    },
+  const stop = () => {
+    stopping.abort();
   };
+  return { stop, ended: run() };
 }
 
 /** Never rejects. */
-async function timed(from: number, send: Send): Promise<Finished> {
+async function timed<T>(from: number, send: () => Promise<T>): Promise<Finished<T>> {
   try {
-    const timings = await send();
-    return { ms: performance.now() - from, timings, error: null };
+    const answer = await send();
+    return { ms: performance.now() - from, answer, error: null };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return { ms: performance.now() - from, timings: null, error: code };
+    return { ms: performance.now() - from, answer: null, error: code };
   }
 }
 
@@ -102,13 +102,13 @@ export function* constantArrivals(rate: number): Generator<number> {
 }
 
 /**
- * Resolves once `performance.now()` is at `due`, never before. Answers, timers and aborts run first, even where `due` is
- * long past: a sender that is late and did not wait at all would block the answers that it measures. A timer has whole
- * milliseconds only, so the rest of the last one is spent in turns of the event loop.
+ * Resolves once `performance.now()` is at `due`, never before, or once `stop` goes off. Answers, timers and aborts run
+ * first, even where `due` is long past: a sender that is late and did not wait at all would block the answers that it
+ * measures. A timer has whole milliseconds only, so the rest of the last one is spent in turns of the event loop.
  */
-export async function untilDue(due: number): Promise<void> {
+export async function untilDue(due: number, stop?: AbortSignal): Promise<void> {
   const wait = due - performance.now();
-  if (wait >= 1) await sleep(wait);
-  do await turn();
-  while (performance.now() < due);
+  if (wait >= 1) await sleep(wait, undefined, stop && { signal: stop }).catch(() => undefined);
+  do await nextTurn();
+  while (performance.now() < due && stop?.aborted !== true);
 }

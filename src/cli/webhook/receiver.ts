@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { loadConfig } from '../../settings/config.js';
-import { createSignatureCheck, TOLERANCE_S } from '../../webhooks/signature-check.js';
+import { createSignatureCheck, TOLERANCE_S } from './signature-check.js';
 import { printable } from '../output-text.js';
 import { EXIT_FAILED, onUserPath, Refusal, UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';

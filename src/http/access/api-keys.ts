@@ -175,12 +175,6 @@ export function presentedKey(c: AppContext): string | undefined {
   return bearer ?? c.req.header('x-api-key')?.trim();
 }
 
-/** The password of HTTP's basic authentication, for programs that can send a key in no other way. */
-export function basicPassword(c: AppContext): string | undefined {
-  const basic = /^Basic +([\w+/=]+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
-  return /^[^:]*:(.*)$/.exec(Buffer.from(basic, 'base64').toString())?.[1];
-}
-
 /**
  * Owner of the key that the request presents, else of `other`; null for a missing or unknown key. As `ApiKeys.owner`, with the
  * address of the connection: behind a proxy it is the proxy's. Rejects with `forbidden` for a key that reads metrics only.
@@ -199,20 +193,4 @@ export async function ownerOf(
     throw new LatticeError('forbidden', detail);
   }
   return owner;
-}
-
-/**
- * For routes that take keys in their own way, as `other`: `keyId` of the request becomes its owner. Rejects with
- * `unauthorized` and `detail` for a missing or unknown key.
- */
-export async function admitOwner(
-  c: AppContext,
-  keys: ApiKeys | null,
-  other: string | undefined,
-  detail: string,
-): Promise<void> {
-  if (keys === null) return;
-  const keyId = await ownerOf(c, keys, other);
-  if (keyId === null) throw new LatticeError('unauthorized', detail);
-  c.set('keyId', keyId);
 }

@@ -5,7 +5,6 @@ import { LatticeError } from '../../api/errors.js';
 import { PICTURE_FORMATS } from '../../files/picture-format.js';
 import type { AppContext } from '../app-env.js';
 import { BytesInHand, type Share } from './bytes-in-hand.js';
-import { readJson } from './json-body.js';
 import { ArrivingPicture, bodyOf, declaredBytes, readChunks, refuseCoding } from './read-body.js';
 import { refuseText } from './text-for-picture.js';
 import { FORM_OVERHEAD, IMAGE_FIELD, readForm, type Form } from './read-form.js';
@@ -48,29 +47,16 @@ export class PictureBodies {
    * Reads the body and runs `work` on it; its bytes count as in hand until then. Rejects with `unsupported_media_type`
    * where pictures are not accepted, `body_too_large`, `overloaded`, or as `readForm`.
    */
-  async receive<T>(c: AppContext, work: (picture: PictureBody) => Promise<T>): Promise<T> {
+  receive<T>(c: AppContext, work: (picture: PictureBody) => Promise<T>): Promise<T> {
+    return this.hold(c, async (share) => work(await this.#read(c, share)));
+  }
+
+  /** What `work` adds to the share counts as in hand until its end. Rejects where pictures are not accepted. */
+  async hold<T>(c: AppContext, work: (share: Share) => Promise<T>): Promise<T> {
     this.#check(c);
     const share = this.#inHand.open();
     try {
-      return await work(await this.#read(c, share));
-    } finally {
-      share.release();
-    }
-  }
-
-  /** Most bytes of JSON with a picture as base64 text. */
-  get maxJsonBytes(): number {
-    return 4 * Math.ceil(this.#config.maxFileBytes / 3) + FORM_OVERHEAD;
-  }
-
-  /** As `receive`, for such JSON, of which `work` gets the value; also rejects as `readJson`. */
-  async receiveJson<T>(c: AppContext, work: (value: unknown) => Promise<T>): Promise<T> {
-    this.#check(c);
-    const most = this.maxJsonBytes;
-    const share = this.#inHand.open();
-    try {
-      share.add(Math.min(declaredBytes(c) ?? most, most));
-      return await work(await readJson(c, most));
+      return await work(share);
     } finally {
       share.release();
     }

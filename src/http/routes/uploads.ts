@@ -19,9 +19,6 @@ const LONGEST_NAME = 4_096;
 /** A folder has other files beside its photos. */
 const MOST_PLANNED = 100_000;
 
-/** A request whose body may be as long as a picture. */
-const FILE_PATH = /^\/v1\/uploads\/[^/]+\/./;
-
 const plannedFileSchema = z.strictObject({
   name: z.string().max(LONGEST_NAME).openapi({
     description: 'As its path shall read in results: a relative path of plain parts',
@@ -128,11 +125,6 @@ const fileQuerySchema = z.strictObject({
 const params = z.object({ upload_id: uploadIdSchema });
 const errors = ['upload_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 
-/** Whether the body of the request is a file of an upload. */
-export function isUploadedFile(method: string | undefined, path: string | undefined): boolean {
-  return method === 'PUT' && FILE_PATH.test(path ?? '');
-}
-
 export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
   const { config, draining, uploads } = parts;
   const refuse = (): void => {
@@ -213,6 +205,7 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
       method: 'put',
       path: '/v1/uploads/{upload_id}/{name}',
       slashesIn: 'name',
+      maxBodyBytes: config.maxFileBytes,
       operationId: 'putUploadedFile',
       summary: 'Send a photo of an upload',
       description:

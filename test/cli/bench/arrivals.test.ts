@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { poissonArrivals, untilDue } from '../../../src/cli/bench/load.js';
-import { openLoop } from '../../../bench/load/loops.js';
+import { openLoopFor } from '../../../bench/load/loops.js';
 import { randomNumbers } from '../../support/random-numbers.js';
 
 /** Greatest distance between the distribution of `gaps` and the exponential one (Kolmogorov-Smirnov). */
@@ -47,7 +47,7 @@ describe('the open loop', () => {
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 5);
     // 2 ms of work every 0.5 ms: behind from the second request on.
-    const { latencies, failures } = await openLoop(2_000, 0.1, async () => {
+    const { latencies, failures } = await openLoopFor(0.1, 2_000, async () => {
       answeredBeforeTheLastSend = answered;
       hold(2);
       await turn();
@@ -62,7 +62,7 @@ describe('the open loop', () => {
 
   it('counts the delay of a request that is sent late', async () => {
     // About 200 in 200 ms, of which each takes 2 ms: the last ones wait for about 200 ms.
-    const { latencies } = await openLoop(1_000, 0.2, () => {
+    const { latencies } = await openLoopFor(0.2, 1_000, () => {
       hold(2);
       return Promise.resolve();
     });
@@ -70,7 +70,7 @@ describe('the open loop', () => {
   });
 
   it('counts failures separately', async () => {
-    const outcome = await openLoop(2_000, 0.05, (turn) =>
+    const outcome = await openLoopFor(0.05, 2_000, (turn) =>
       turn % 2 === 0 ? Promise.resolve() : Promise.reject(new Error('no')),
     );
     expect(outcome.failures).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { sumOfRegions } from '../../../boxes/class-counts.js';
 import { regionCountsSchema } from '../../../api/image.js';
 import { recordParameters } from '../../../api/option-schemas.js';
 import { viewParameters } from '../../../api/options.js';
-import { CONFIDENCE_STEPS, IMAGE_OUTCOMES } from '../../../api/jobs.js';
+import { CONFIDENCE_STEPS, IMAGE_OUTCOMES, IMAGE_SORTS } from '../../../api/jobs.js';
 import { withoutOutcome, type ImageEntry, type ImageTally, type Job } from '../../../store/job.js';
 import { jsonList, splitList } from '../../../base/text-list.js';
 import type { HideFolders } from '../../answer/problem.js';
@@ -68,6 +68,15 @@ export const imagesQuerySchema = z.strictObject({
       'Images with a box below this confidence; with `class`, a box of one of these classes below it',
     example: 0.4,
   }),
+  sort: z
+    .enum(IMAGE_SORTS, { error: `sort is one of ${IMAGE_SORTS.join(', ')}.` })
+    .default('input')
+    .openapi({
+      default: 'input',
+      description:
+        'input: as the job has them. margin: images with a box only, the one with the box nearest to its threshold ' +
+        '(that of its class, else of the job) first: labels of these teach a model most',
+    }),
 });
 
 const indexSchema = z.int().openapi({ description: 'Place in the input, from 0' });
@@ -158,9 +167,9 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
       operationId: 'listJobImages',
       summary: 'A page of the images of a job',
       description:
-        'In input order, also while the job runs. A page has at most `limit` images and about 128 KiB of boxes, so it may ' +
-        'have fewer: `next_offset` gives the next. Any offset can be asked for. The filters hold ' +
-        'together: `class` and `confidence_below` ask for one box that fits both.',
+        'In input order or by margin, also while the job runs. A page has at most `limit` images and about ' +
+        '128 KiB of boxes, so it may have fewer: `next_offset` gives the next. Any offset can be asked for. The filters ' +
+        'hold together: `class` and `confidence_below` ask for one box that fits both.',
       tags: ['Jobs'],
       request: { params, query: imagesQuerySchema },
       answers: { 200: json('One page', jobImagesSchema) },
@@ -168,11 +177,11 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
     },
     async (c) => {
       const query = readQuery(imagesQuerySchema, c.req.queries());
-      const { offset, limit, outcome, confidence_below } = query;
-      const filter = { outcome, classes: query.class, confidenceBelow: confidence_below };
+      const { outcome, confidence_below, class: classes, ...page } = query;
+      const filter = { outcome, classes, confidenceBelow: confidence_below };
       const job = await jobOfPath(c, jobs);
-      const { entries, matching } = await jobs.filteredImages(job, filter, { offset, limit });
-      const next = offset + entries.length;
+      const { entries, matching } = await jobs.filteredImages(job, filter, page);
+      const next = page.offset + entries.length;
       const body: JobImagesBody = {
         images: entries.map((entry) => viewJobImage(job, entry, hide)),
         matching,

@@ -1,6 +1,8 @@
-/** `GET /v1/samples`: the pictures of a finished job that are most worth a label. */
+/** `GET /v1/samples`: the images of a finished job by margin, each with the reason for its place. */
 import { z } from '@hono/zod-openapi';
-import type { UnsureImage } from '../../../store/job.js';
+import { byClassKey, classKey } from '../../../api/class-key.js';
+import type { ImageEntry } from '../../../store/job.js';
+import type { DetectOptions } from '../../../api/options.js';
 import { replyJson } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
@@ -57,7 +59,8 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
       operationId: 'listSamples',
       summary: 'Pictures of a job that are most worth a label',
       description:
-        'Pictures with the least certain boxes first: those whose confidence is nearest to their threshold. ' +
+        'The images of `/v1/jobs/{job_id}/images?sort=margin` without their boxes, each with a reason. Pictures with ' +
+        'the least certain boxes come first: those whose confidence is nearest to their threshold. ' +
         'Labels of such pictures teach a model more than those of pictures that it is sure of. Pictures without a box are ' +
         'left out: a job with a lower threshold shows more.',
       tags: ['Jobs'],
@@ -70,27 +73,42 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
       c.set('jobId', id);
       const job = await jobs.get(id, c.get('keyId'));
       if (job.status === 'pending' || job.status === 'running') throw notFinished(job);
-      const images = await jobs.unsureImages(job, n);
+      const { options } = job.spec;
+      const samples: SamplesBody['samples'] = [];
+      for (;;) {
+        const page = { offset: samples.length, limit: n - samples.length, sort: 'margin' } as const;
+        const { entries, matching } = await jobs.filteredImages(job, {}, page);
+        samples.push(...entries.map((entry) => viewSample(entry, options)));
+        if (entries.length === 0 || samples.length >= Math.min(n, matching)) break;
+      }
       const body: SamplesBody = {
         job_id: job.jobId,
-        confidence_threshold: job.spec.options.confidence,
-        samples: images.map(viewSample),
+        confidence_threshold: options.confidence,
+        samples,
       };
       return replyJson(c, 200, body);
     },
   );
 }
 
-function viewSample(image: UnsureImage): SamplesBody['samples'][number] {
-  const { index, path, boxes, confidence, class: name } = image;
-  const margin = Number(image.margin.toFixed(DIGITS));
+function viewSample(
+  { index, path, outcome }: ImageEntry,
+  { confidence: threshold, classThresholds }: DetectOptions,
+): SamplesBody['samples'][number] {
+  const own = byClassKey(classThresholds);
+  const boxes = outcome?.status === 'ok' ? outcome.detections : [];
+  const margins = boxes.map(({ class: name, confidence }) => ({
+    class: name,
+    confidence,
+    margin: Number((confidence - (own.get(classKey(name)) ?? threshold)).toFixed(DIGITS)),
+  }));
+  const least = margins.reduce((a, b) => (b.margin < a.margin ? b : a));
+  const { class: name, confidence, margin } = least;
   return {
     index,
     image_path: path,
-    detections: boxes,
-    class: name,
-    confidence,
-    margin,
+    detections: boxes.length,
+    ...least,
     reason: `A box of the class ${name} has confidence ${confidence}, ${margin} above its threshold.`,
   };
 }

@@ -1,5 +1,6 @@
 /** Samples of a job over HTTP: pictures with the least certain box first. */
 import { expect, test } from 'vitest';
+import type { JobImagesBody } from '../../../../src/http/routes/jobs/images.js';
 import type { SamplesBody } from '../../../../src/http/routes/jobs/samples.js';
 import type { ImageOutcome } from '../../../../src/store/job.js';
 import { compose, get, submitted } from '../../../support/composed-app.js';
@@ -58,6 +59,16 @@ test('the smallest margin comes first, and each picture says why', async () => {
   ]);
   const two = (await get(app, `/v1/samples?job=${id}&n=2`)).body as SamplesBody;
   expect(two.samples.map(({ index }) => index)).toEqual([5, 2]);
+  const images = async (query: string) => {
+    const page = await get(app, `/v1/jobs/${id}/images?sort=margin&${query}`);
+    const { images: shown, ...about } = page.body as JobImagesBody;
+    return { ...about, indices: shown.map(({ index }) => index) };
+  };
+  expect(await images('limit=2')).toEqual({ indices: [5, 2], matching: 4, next_offset: 2 });
+  expect(await images('offset=2')).toEqual({ indices: [4, 0], matching: 4, next_offset: null });
+  expect(await images('class=car')).toMatchObject({ indices: [5, 2, 0], matching: 3 });
+  expect(await images('outcome=empty')).toMatchObject({ indices: [], matching: 0 });
+  expect(await images('outcome=pending')).toMatchObject({ indices: [], matching: 0 });
 });
 
 test('the margin of a class with a threshold of its own is that to this one', async () => {
@@ -79,6 +90,25 @@ test('the margin of a class with a threshold of its own is that to this one', as
     [2, 'truck', 0.02],
     [0, 'car', 0.1],
   ]);
+  const { images } = (await get(app, `/v1/jobs/${id}/images?sort=margin&class=car`)).body;
+  expect(images).toMatchObject([{ index: 1 }, { index: 2 }, { index: 0 }]);
+});
+
+test('more samples than a page of images has are answered too', async () => {
+  await using jobs = await HeldJobs.open();
+  const app = compose({}, {}, jobs);
+  const boxes = Array.from({ length: 400 }, (_, box) => 0.6 + box / 1_000);
+  const outcomes = Array.from({ length: 20 }, (_, index) =>
+    found({ car: [...boxes, 0.59 - index / 1_000] }),
+  );
+  const id = await submitted(app, { image_paths: outcomes.map((_, index) => `${index}.jpg`) });
+  await jobs.finish(id, outcomes);
+  const page = (await get(app, `/v1/jobs/${id}/images?sort=margin`)).body as JobImagesBody;
+  expect(page.images.length).toBeLessThan(20);
+  const { samples } = (await get(app, `/v1/samples?job=${id}&n=19`)).body as SamplesBody;
+  expect(samples.map(({ index }) => index)).toEqual(
+    outcomes.map((_, index) => 19 - index).slice(0, 19),
+  );
 });
 
 test.each([

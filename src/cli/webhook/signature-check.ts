@@ -1,6 +1,6 @@
 /** The receiver's side of a signature, as Standard Webhooks 1.0 has it: for the tools that show what arrives. */
 import { timingSafeEqual } from 'node:crypto';
-import { createSigner } from './webhook-message.js';
+import { createSigner } from '../../webhooks/webhook-message.js';
 
 /** Older or newer messages are refused by receivers: an attacker may have kept them and sent them again. */
 export const TOLERANCE_S = 300;

@@ -1,32 +1,27 @@
 /** A machine learning backend of Label Studio; only with LATTICE_COMPAT=label-studio. */
 import { z } from '@hono/zod-openapi';
-import { ERRORS, errorsOf, LatticeError, toLatticeError } from '../../api/errors.js';
-import { DEFAULT_PARAMETERS } from '../../api/options.js';
+import { ERRORS, errorsOf, LatticeError, toLatticeError } from '../api/errors.js';
 import {
   localFileOf,
   readLabelStudioConfig,
   type LabelStudioConfig,
-} from '../../export/label-studio-config.js';
-import { predictionOf } from '../../export/labelstudio.js';
-import { checkImagePath } from '../../files/image-paths.js';
-import { defaultModelName } from '../../models/model-folder.js';
-import { admitOwner, basicPassword } from '../access/api-keys.js';
-import type { AppContext } from '../app-env.js';
-import { replyJson } from '../answer/reply.js';
-import { readJson } from '../request/json-body.js';
-import { validate, validationFailed } from '../request/validation.js';
-import { json, type AddRoute } from '../route.js';
-import type { RouteParts } from '../route-parts.js';
-import { detect } from './detect.js';
-
-/** They check keys themselves: Label Studio sends one as the password of HTTP's basic authentication. */
-export const LABEL_STUDIO_PATH = /^\/label-studio\//;
+} from '../export/label-studio-config.js';
+import { predictionOf } from '../export/labelstudio.js';
+import { checkImagePath } from '../files/image-paths.js';
+import { defaultModelName } from '../models/model-folder.js';
+import type { AppContext } from '../http/app-env.js';
+import { replyJson } from '../http/answer/reply.js';
+import { readJson } from '../http/request/json-body.js';
+import { validate, validationFailed } from '../http/request/validation.js';
+import { json, type AddRoute } from '../http/route.js';
+import type { RouteParts } from '../http/route-parts.js';
+import type { Adapter } from './adapter.js';
+import { admitOwner, basicPassword } from './caller-key.js';
+import { detectForLabels } from './detect-for-labels.js';
 
 const MOST_TASKS = 1_000;
 /** More than the longest class lists have. */
 const MOST_CHARACTERS = 256 * 1_024;
-/** Label Studio itself waits 100 s. */
-const DEADLINE_MS = 90_000;
 
 const labelConfig = z.string().max(MOST_CHARACTERS);
 
@@ -57,7 +52,10 @@ const shared = {
   pages: 'detects' as const,
 };
 
-export function labelStudioRoutes(route: AddRoute, parts: RouteParts): void {
+/** Label Studio sends a key as the password of HTTP's basic authentication. */
+export const labelStudio: Adapter = { paths: /^\/label-studio\//, addRoutes };
+
+function addRoutes(route: AddRoute, parts: RouteParts): void {
   const { config, catalogue } = parts;
   const modelName = defaultModelName(config);
   route(
@@ -113,9 +111,7 @@ export function labelStudioRoutes(route: AddRoute, parts: RouteParts): void {
       if (parts.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
       const body = validate(predictSchema, await readJson(c, config.maxBodyBytes));
       const labels = await configOf(body.label_config, '#/label_config', parts);
-      const { confidence } = await catalogue.defaultsOf(modelName);
-      const options = { ...DEFAULT_PARAMETERS, modelName, classes: null, confidence };
-      const predict = createPredict(c, parts, options, labels);
+      const predict = createPredict(c, parts, modelName, labels);
       const results = await Promise.all(body.tasks.map(({ data }) => predict(data[labels.field])));
       return replyJson(c, 200, { results });
     },
@@ -126,7 +122,7 @@ export function labelStudioRoutes(route: AddRoute, parts: RouteParts): void {
 function createPredict(
   c: AppContext,
   parts: RouteParts,
-  options: Parameters<RouteParts['detector']['detect']>[0]['options'],
+  modelName: string,
   labels: LabelStudioConfig,
 ) {
   return async (address: unknown): Promise<Prediction> => {
@@ -140,13 +136,12 @@ function createPredict(
         );
       }
       checkImagePath(path, parts.config.imageRoots);
-      const request = { path, options, kind: 'async', deadlineMs: DEADLINE_MS } as const;
-      return predictionOf(await detect(c, parts, request), labels);
+      return predictionOf(await detectForLabels(c, parts, { path }, modelName), labels);
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const { of } = ERRORS[error.code];
       if (of !== 'image' && error.code !== 'path_not_allowed') throw error;
-      return { model_version: options.modelName, result: [], error: parts.hide(error.message) };
+      return { model_version: modelName, result: [], error: parts.hide(error.message) };
     }
   };
 }

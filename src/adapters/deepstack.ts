@@ -1,22 +1,21 @@
 /** The routes of DeepStack and CodeProject.AI that cameras' programs call; only with LATTICE_COMPAT=deepstack. */
 import { z } from '@hono/zod-openapi';
-import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
-import type { Detection, ImageResult } from '../../api/image.js';
-import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../../api/options.js';
-import { defaultModelName } from '../../models/model-folder.js';
-import { admitOwner, presentedKey, type ApiKeys } from '../access/api-keys.js';
-import type { AppDeps } from '../app-deps.js';
-import type { AppContext } from '../app-env.js';
-import { detect } from './detect.js';
-import { logDefect, type HideFolders } from '../answer/problem.js';
-import { replyJson } from '../answer/reply.js';
-import { modelNameSchema } from '../request/request-fields.js';
-import { binary, json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
-import type { RouteParts } from '../route-parts.js';
-import { FORM_TYPE } from '../request/picture-bodies.js';
-
-/** They check keys themselves: a key may be a field of the form. The status routes take none. */
-export const DEEPSTACK_PATH = /^\/v1\/(?:vision|(?:server\/)?status)\//;
+import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
+import type { Detection, ImageResult } from '../api/image.js';
+import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../api/options.js';
+import { defaultModelName } from '../models/model-folder.js';
+import { presentedKey, type ApiKeys } from '../http/access/api-keys.js';
+import type { AppDeps } from '../http/app-deps.js';
+import type { AppContext } from '../http/app-env.js';
+import { detect } from '../http/routes/detect.js';
+import { logDefect, type HideFolders } from '../http/answer/problem.js';
+import { replyJson } from '../http/answer/reply.js';
+import { modelNameSchema } from '../http/request/request-fields.js';
+import { binary, json, type AddRoute, type RouteHandler, type RouteSpec } from '../http/route.js';
+import type { RouteParts } from '../http/route-parts.js';
+import { FORM_TYPE } from '../http/request/picture-bodies.js';
+import type { Adapter } from './adapter.js';
+import { admitOwner } from './caller-key.js';
 
 /** The default of DeepStack. Frigate sends none, and stops reading at the first box below it. */
 const DEFAULT_CONFIDENCE = 0.4;
@@ -125,7 +124,13 @@ const answers = (schema: z.ZodType): RouteSpec['answers'] => ({
 });
 const body = { required: true, content: { [FORM_TYPE]: { schema: visionFormSchema } } };
 
-export function deepStackRoutes(route: AddRoute, parts: RouteParts): void {
+/** A key may be a field of the form. The status routes take none. */
+export const deepStack: Adapter = {
+  paths: /^\/v1\/(?:vision|(?:server\/)?status)\//,
+  addRoutes,
+};
+
+function addRoutes(route: AddRoute, parts: RouteParts): void {
   const { apiKeys, detector } = parts;
   const vision = answeringFailures(parts, createVisionHandler(parts));
   const list = answeringFailures(parts, async (c) => {

@@ -5,11 +5,11 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LatticeError } from '../../../src/api/errors.js';
-import { ApiKeys } from '../../../src/http/access/api-keys.js';
-import { listen, type Listening } from '../../../src/http/server/listen.js';
-import { compose, type Harness } from '../../support/composed-app.js';
-import { CLASSES, oneCar } from '../../support/scripted-detector.js';
+import { LatticeError } from '../../src/api/errors.js';
+import { ApiKeys } from '../../src/http/access/api-keys.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
+import { compose, type Harness } from '../support/composed-app.js';
+import { CLASSES, oneCar } from '../support/scripted-detector.js';
 
 const KEY = 'lat_camera_0123456789abcdef';
 const DETECTION = '/v1/vision/detection';

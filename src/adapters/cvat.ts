@@ -3,25 +3,23 @@
  * a detector per model; only with LATTICE_COMPAT=cvat.
  */
 import { z } from '@hono/zod-openapi';
-import { errorsOf, LatticeError } from '../../api/errors.js';
-import { DEFAULT_PARAMETERS } from '../../api/options.js';
-import { admitOwner, basicPassword } from '../access/api-keys.js';
-import { replyJson } from '../answer/reply.js';
-import type { AppContext } from '../app-env.js';
-import { modelNameSchema } from '../request/request-fields.js';
-import { validate, validationFailed } from '../request/validation.js';
-import { json, type AddRoute } from '../route.js';
-import type { RouteParts } from '../route-parts.js';
-import { detect } from './detect.js';
+import { errorsOf, LatticeError } from '../api/errors.js';
+import { replyJson } from '../http/answer/reply.js';
+import type { AppContext } from '../http/app-env.js';
+import { readJson } from '../http/request/json-body.js';
+import { declaredBytes } from '../http/request/read-body.js';
+import { modelNameSchema } from '../http/request/request-fields.js';
+import { validate, validationFailed } from '../http/request/validation.js';
+import { json, type AddRoute } from '../http/route.js';
+import type { RouteParts } from '../http/route-parts.js';
+import type { Adapter } from './adapter.js';
+import { admitOwner, basicPassword } from './caller-key.js';
+import { detectForLabels } from './detect-for-labels.js';
 
-/** They check keys themselves: CVAT sends one as the password of HTTP's basic authentication. */
-export const CVAT_PATH = /^\/api\/function(?:s|_invocations)(?:\/|$)/;
-
-const INVOCATIONS = '/api/function_invocations';
 /** CVAT's addresses hold the name of a function. */
 const NAMED_IN_CVAT = /^[\w.-]+$/;
-/** CVAT itself waits 120 s. */
-const DEADLINE_MS = 90_000;
+/** More than a call has beside its picture. */
+const CALL_OVERHEAD = 256 * 1024;
 
 const functionSchema = z
   .object({
@@ -61,11 +59,15 @@ const shared = {
   pages: 'detects' as const,
 };
 
-/** Whether the address is that of a call, whose body holds a picture. */
-export const isCvatCall = (url: string | undefined): boolean => url?.split('?')[0] === INVOCATIONS;
+/** CVAT sends a key as the password of HTTP's basic authentication. */
+export const cvat: Adapter = {
+  paths: /^\/api\/function(?:s|_invocations)(?:\/|$)/,
+  addRoutes,
+};
 
-export function cvatRoutes(route: AddRoute, parts: RouteParts): void {
-  const { catalogue, detector } = parts;
+function addRoutes(route: AddRoute, parts: RouteParts): void {
+  const { catalogue, detector, pictures } = parts;
+  const maxBodyBytes = 4 * Math.ceil(parts.config.maxFileBytes / 3) + CALL_OVERHEAD;
   route(
     {
       ...shared,
@@ -106,7 +108,7 @@ export function cvatRoutes(route: AddRoute, parts: RouteParts): void {
     {
       ...shared,
       method: 'post',
-      path: INVOCATIONS,
+      path: '/api/function_invocations',
       operationId: 'cvatInvoke',
       summary: 'Boxes of a picture',
       request: {
@@ -115,13 +117,15 @@ export function cvatRoutes(route: AddRoute, parts: RouteParts): void {
       },
       answers: { 200: json('Shapes', z.array(shapeSchema)) },
       errors: errorsOf('model', 'worker', 'detector', 'image'),
+      maxBodyBytes,
     },
     async (c) => {
       await checkKey(c, parts);
       if (parts.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
-      return parts.pictures.receiveJson(c, async (value) =>
-        replyJson(c, 200, await call(c, value, parts)),
-      );
+      return pictures.hold(c, async (share) => {
+        share.add(Math.min(declaredBytes(c) ?? maxBodyBytes, maxBodyBytes));
+        return replyJson(c, 200, await call(c, await readJson(c, maxBodyBytes), parts));
+      });
     },
   );
 }
@@ -137,17 +141,8 @@ async function call(
   if (image.length === 0) {
     throw validationFailed([{ detail: 'The picture is no base64 text.', pointer: '#/image' }]);
   }
-  const confidence = threshold ?? (await parts.catalogue.defaultsOf(modelName)).confidence;
-  const options = { ...DEFAULT_PARAMETERS, modelName, classes: null, confidence };
-  // As in a job: a call that is refused ends the annotation of a whole task.
-  const request = {
-    path: 'image',
-    image,
-    options,
-    kind: 'async',
-    deadlineMs: DEADLINE_MS,
-  } as const;
-  const { detections } = await detect(c, parts, request);
+  const picture = { path: 'image', image };
+  const { detections } = await detectForLabels(c, parts, picture, modelName, threshold);
   return detections.map(({ box, confidence: score, class: label }) => ({
     confidence: String(score),
     label,
