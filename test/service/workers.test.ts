@@ -145,6 +145,24 @@ test('a job goes on while a worker, then the service itself is killed: each imag
   rmSync(dataDir, { recursive: true });
 });
 
+test('a worker that hangs, which the service did not start: the other one does its images', async () => {
+  await using service = await open({ env: { LATTICE_JOBS_YIELD: 'false' } });
+  const hanging = startWorker(service, 'worker-0');
+  startWorker(service, 'worker-1');
+  await joined(service.url, ['worker-0', 'worker-1']);
+  const jobId = await submit(service.url, { image_paths: Array(250).fill('shapes.png') });
+  while ((await call(service.url, `/v1/jobs/${jobId}/status`)).body.finished_images < 25) {
+    await sleep(10);
+  }
+  hanging.kill('SIGSTOP');
+  const { result } = await resultOf(service.url, jobId, 120_000);
+  expect(result).toMatchObject({ succeeded: 250, failed: 0 });
+  expect(service.output()).toMatch(/"workerId":"worker-0"[^\n]*a worker was lost/);
+  await joined(service.url, ['worker-1']);
+  await Promise.all(workers.map(end));
+  workers = [];
+}, 180_000);
+
 test('a stop lets the workers finish what they have, and the next start goes on', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'lattice-workers-'));
   const first = await open({ dataDir });
