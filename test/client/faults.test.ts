@@ -133,7 +133,7 @@ test.each([
 
 /** Without timers, which a test may have stopped. */
 async function until(happened: () => boolean): Promise<void> {
-  const end = performance.now() + 5_000;
+  const end = performance.now() + 60_000;
   while (!happened() && performance.now() < end) await setImmediate();
   expect(happened()).toBe(true);
 }
@@ -171,7 +171,7 @@ describe('events', () => {
       await expect.poll(own).toEqual(each());
       proxy.cutSockets();
       ids.push((await client.submit(images('shapes.png'))).job_id);
-      await expect.poll(own, { timeout: 5_000 }).toEqual(each());
+      await expect.poll(own).toEqual(each());
     }
     stop.abort();
     await reading;
@@ -200,7 +200,7 @@ describe('events', () => {
     proxy.socketsMaySpeak = new Promise((resolve) => (speak = resolve));
     proxy.cutSockets();
     const missed = await client.submit(images('shapes.png'));
-    await expect.poll(() => proxy.openSockets, { timeout: 3_000 }).toBe(2);
+    await expect.poll(() => proxy.openSockets).toBe(2);
     await sleep(100);
     const early = await client.submit(images('shapes.png'));
     await sleep(100);
@@ -316,7 +316,7 @@ describe('waiting for a job', () => {
     });
     await expect.poll(() => begun).toBe(true);
     await service.kill('SIGKILL');
-    await expect.poll(() => states, { timeout: 5_000 }).toEqual(['unreachable']);
+    await expect.poll(() => states).toEqual(['unreachable']);
     await sleep(100);
     await restart(service.dataDir);
     expect(await waiting).toMatchObject({ status: 'completed', finished_images: 32 });

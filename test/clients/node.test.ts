@@ -75,7 +75,7 @@ test('the snippets of the documentation compile under strict, as does the script
   await runProgram(process.execPath, [TSC, '-p', project, '--noEmit']);
 });
 
-test('a service that is killed in the midst of a wait', { timeout: 90_000 }, async () => {
+test('a service that is killed in the midst of a wait', { timeout: 300_000 }, async () => {
   await runProgram(process.execPath, [TSC, '-p', project]);
   const models = join(project, 'models');
   writeOwnModel(models);

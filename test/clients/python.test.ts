@@ -27,14 +27,14 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the unit tests', { timeout: 60_000 }, async () => {
+test('the unit tests', { timeout: 300_000 }, async () => {
   const discover = ['-B', '-m', 'unittest', 'discover', '-v', '-s', join(TESTS, 'python')];
   const output = await runProgram(installed.python, discover);
   expect(output).toMatch(/Ran [1-9]\d* tests? in/);
   expect(output).not.toContain('skipped');
 });
 
-test('a service that is killed in the midst of a wait', { timeout: 90_000 }, async () => {
+test('a service that is killed in the midst of a wait', { timeout: 300_000 }, async () => {
   const models = join(folder, 'models');
   writeOwnModel(models);
   await writeEnlarged(join(folder, 'large.png'), 4);

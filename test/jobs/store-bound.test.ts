@@ -35,7 +35,7 @@ function logged() {
 
 test(
   'under a flood the file stays below the bound; kept and open jobs stay',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     using folder = new TemporaryFolder();
     const detector = new FakeDetector();
@@ -108,7 +108,7 @@ test(
 
 test(
   'where only kept jobs are left new ones are refused, and it is said; a removal makes room',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     using folder = new TemporaryFolder();
     const { said, logger } = logged();
@@ -145,7 +145,7 @@ test(
   },
 );
 
-test('a file that is larger than a new bound becomes smaller', { timeout: 60_000 }, async () => {
+test('a file that is larger than a new bound becomes smaller', { timeout: 300_000 }, async () => {
   using folder = new TemporaryFolder();
   const first = await openTestJobs(folder);
   await Promise.all(Array.from({ length: 600 }, () => first.service.submit(flooding)));
@@ -160,7 +160,7 @@ test('a file that is larger than a new bound becomes smaller', { timeout: 60_000
 
 test(
   'of two keys the jobs of the one beyond its share go first, and those of the other stay',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     using folder = new TemporaryFolder();
     const mostBytes = 2 * MIB;
@@ -191,7 +191,7 @@ test(
 
 test(
   'what keys have is what their jobs take, through every change of a job and a restart',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     using folder = new TemporaryFolder();
     const detector = new FakeDetector();

@@ -16,8 +16,8 @@ import { GCS_PORT, startRay, type Ray } from '../../scripts/ray.mjs';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { hasTestdata, PROJECT_ROOT, SHARED_TESTDATA } from '../support/service-process.js';
 
-const PHOTOS = 1_000;
-const SHARD = 250;
+const PHOTOS = 200;
+const SHARD = 50;
 const SOURCES = hasTestdata
   ? join(SHARED_TESTDATA, 'coco128/images')
   : join(PROJECT_ROOT, 'models/demo');
@@ -76,7 +76,7 @@ const linesOf = (file: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Line);
 
-test('detect_shards.py: each of 1,000 photos has one line of boxes, and a second run does what is missing', async () => {
+test('detect_shards.py: each photo has one line of boxes, and a second run does what is missing', async () => {
   expect(await detectShards()).toContain(`${PHOTOS} photos in 4 shards, 4 of them to do`);
   const files = readdirSync(boxes).sort();
   expect(files.map(extname)).toEqual(['.ndjson', '.ndjson', '.ndjson', '.ndjson']);

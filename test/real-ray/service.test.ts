@@ -1,6 +1,6 @@
 /**
- * The whole service on a real Ray of two nodes: it has its workers placed by itself, serves every route, and loses
- * nothing whatever is killed. Ray's ports are fixed and so is the service's, in a network namespace of their own.
+ * The whole service on a real Ray of two nodes: it has its workers placed by itself and loses nothing whatever part of Ray
+ * is killed. The routes, and losses of workers that Ray has no part in, are in test/service. Ray's ports are fixed and so is the service's, in a network namespace of their own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { startRay, type Ray, type WorkerView } from '../../scripts/ray.mjs';
 import { checkClusterNotebook } from '../edge/cluster-notebook.js';
 import { call, DEMO, detect, expectVehicles, resultOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
-import { WORKER_FAULTS, workerConformance, workersReady } from '../support/worker-conformance.js';
+import { workersReady } from '../support/worker-conformance.js';
 
 const PORT = '8000';
 const IMAGES = 200;
@@ -25,18 +25,18 @@ beforeAll(async () => {
     python: await rayPython(),
     nodes: [{ cpus: 1 }, N2],
     // Two workers and the service share the cores of the machine that tests.
-    env: { LATTICE_JOBS_YIELD: 'false', ...WORKER_FAULTS },
+    env: { LATTICE_JOBS_YIELD: 'false' },
   });
   console.log(`Ray with two nodes: ${since(start)}`);
 });
 afterAll(() => ray.stop());
 
-async function open(imageRoots: string): Promise<ServiceProcess> {
+async function open(): Promise<ServiceProcess> {
   const service = await startService({
     env: {
       LATTICE_RAY_ADDRESS: ray.address,
       LATTICE_RAY_DASHBOARD: ray.dashboard,
-      LATTICE_IMAGE_ROOTS: imageRoots,
+      LATTICE_IMAGE_ROOTS: DEMO,
       LATTICE_SERVICE_URL: `ws://127.0.0.1:${PORT}`,
       LATTICE_LOG_LEVEL: 'info',
       LATTICE_SYNC_DEADLINE_MS: '30000',
@@ -74,21 +74,10 @@ async function statusCode(service: ServiceProcess): Promise<number> {
   return (await call(service.url, '/v1/cluster/status')).status;
 }
 
-workerConformance({
-  open,
-  nodes: 2,
-  images: IMAGES,
-  workerIds: ['worker-0', 'worker-1'],
-  // Ray waits 10 s before it places a worker anew that left with 69 soon after its start.
-  restartMs: 60_000,
-  hangMs: 25_000,
-  endsHung: false,
-});
-
 describe('losses of the parts of Ray', () => {
   let service: ServiceProcess;
   beforeAll(async () => {
-    service = await open(DEMO);
+    service = await open();
   });
   afterAll(() => service[Symbol.asyncDispose]());
   beforeEach(() => workersReady(service, 2));

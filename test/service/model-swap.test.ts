@@ -17,7 +17,7 @@ import {
 import { call, detect, post, resultOf, statusOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 
-const IMAGES = 500;
+const IMAGES = 250;
 
 let scratch: string;
 let folder: string;

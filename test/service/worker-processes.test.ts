@@ -28,11 +28,10 @@ async function open(env: Record<string, string> = {}): Promise<ServiceProcess> {
 workerConformance({
   open: (imageRoots) => open({ LATTICE_IMAGE_ROOTS: imageRoots }),
   nodes: 1,
-  images: 500,
+  images: 250,
   workerIds: ['cpu-0', 'cpu-1'],
   restartMs: 30_000,
   hangMs: 15_000,
-  endsHung: true,
 });
 
 /** Of the worker processes that the service has started so far. */

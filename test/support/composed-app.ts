@@ -1,5 +1,4 @@
 /** A composed app over a scripted detector, and short calls to it. */
-import { afterAll } from 'vitest';
 import type { AppDeps, ComposedApp } from '../../src/service/compose-app.js';
 import type { Config } from '../../src/settings/config.js';
 import { composeOver, ROOT, type Harness } from './app-over-jobs.js';
@@ -15,9 +14,13 @@ export interface Answer {
   body: any;
 }
 
-/** Of all apps of a test file that have no jobs of their own. */
+/** Of all apps of a process that have no jobs of their own: the process may run several test files. */
 const sharedJobs = await HeldJobs.open();
-afterAll(() => sharedJobs[Symbol.asyncDispose]());
+// vitest ends its processes by this signal.
+process.once('SIGTERM', () => {
+  sharedJobs.removeFolder();
+  process.exit();
+});
 
 export function compose(
   config: Partial<Config> = {},

@@ -159,6 +159,11 @@ export class HeldJobs implements AsyncDisposable {
     await this.#open({});
   }
 
+  /** At the end of a process, which closes no store. */
+  removeFolder(): void {
+    this.#folder[Symbol.dispose]();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stop();
     this.#folder[Symbol.dispose]();

@@ -33,7 +33,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'lattice-routes-'));
     writeFileSync(join(folder, 'broken.png'), 'not a picture');
-    await writeEnlarged(join(folder, 'large.png'), 4);
+    await writeEnlarged(join(folder, 'double.png'), 2);
     service = await open(`${DEMO}:${folder}`);
   });
 
@@ -154,7 +154,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
       const { url } = service;
       // More than is read ahead, so that the job behind it has to wait, however many work on it.
       const images = 160 * workers;
-      const front = await submit(url, { image_paths: Array(images).fill('large.png') });
+      const front = await submit(url, { image_paths: Array(images).fill('double.png') });
       const behind = await submit(url, {});
       const pending = await reached(url, behind, ['pending']);
       expect(pending).toEqual(
@@ -188,7 +188,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
       }
       const result = await resultOf(url, front);
       expect(result.result.images).toHaveLength(images);
-      for (const image of result.result.images) expectVehicles(image.detections, { scale: 4 });
+      for (const image of result.result.images) expectVehicles(image.detections, { scale: 2 });
       const completed = await reached(url, behind, ['completed']);
       expect(completed).toEqual(
         statusRecord(behind, {

@@ -99,7 +99,7 @@ export async function startWorker(
   return link;
 }
 
-export async function until(condition: () => boolean, what: string, ms = 5_000): Promise<void> {
+export async function until(condition: () => boolean, what: string, ms = 60_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`);

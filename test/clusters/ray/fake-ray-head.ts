@@ -167,7 +167,7 @@ export class FakeRayHead {
 }
 
 /** Resolves once `condition` holds; rejects after `withinMs`. */
-export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > end)

@@ -11,6 +11,7 @@ import { ApiKeys } from '../../../src/http/access/api-keys.js';
 import { replyRaw } from '../../../src/http/answer/reply.js';
 import { createAddRoute, type RouteSpec } from '../../../src/http/route.js';
 import { compose, get, post } from '../../support/composed-app.js';
+import { HeldJobs } from '../../support/held-jobs.js';
 
 const ALICE = 'lat_alice_0123456789abcdef';
 const BOB = 'lat_bob_0123456789abcdef';
@@ -90,7 +91,8 @@ describe('API keys', () => {
   });
 
   test('jobs belong to their key: every route hides the jobs of other keys', async () => {
-    const app = compose({}, { apiKeys });
+    await using jobs = await HeldJobs.open();
+    const app = compose({}, { apiKeys }, jobs);
     const { body } = await post(app, '/v1/jobs/submit', job, as(ALICE));
     const id = body.job_id as string;
     for (const [path, method] of [

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
 import { compose, get } from '../../support/composed-app.js';
+import { HeldJobs } from '../../support/held-jobs.js';
 
 describe('probes', () => {
   test('healthz says whether the cluster is connected', async () => {
@@ -46,7 +47,8 @@ describe('probes', () => {
 
 describe('cluster status', () => {
   test('has the fields of the interface', async () => {
-    const { status, body } = await get(compose(), '/v1/cluster/status');
+    await using jobs = await HeldJobs.open();
+    const { status, body } = await get(compose({}, {}, jobs), '/v1/cluster/status');
     expect(status).toBe(200);
     expect(body).toMatchObject({
       cluster_version: '1.2.3',

@@ -108,7 +108,7 @@ describe('a client that reads nothing is cut off', () => {
     await start(app, { unreadTimeout: 200, keepAliveTimeout: 100 });
     const client = new Client();
     client.socket.write(DETECT);
-    await expect.poll(() => client.answer, { timeout: 3_000 }).toContain('"success"');
+    await expect.poll(() => client.answer).toContain('"success"');
     // Node adds a second to the time for which an idle connection is kept.
     await once(client.socket, 'end');
   });
@@ -149,7 +149,7 @@ describe('where there is no room for another connection', () => {
     for (const address of ['127.0.0.1', '127.0.0.3']) {
       const client = new Client(true, address);
       client.socket.write(HEALTH);
-      await expect.poll(() => client.answer, { timeout: 1_000 }).toContain('"ok"');
+      await expect.poll(() => client.answer).toContain('"ok"');
     }
     expect(open(others)).toBe(3);
     finish();

@@ -130,7 +130,7 @@ describe('a client that is gone aborts its detection', () => {
     socket.on('error', () => undefined);
     socket.write(bytes, 'latin1');
     const requests = bytes.split(ROUTE).length - 1;
-    await expect.poll(() => signals.length, { timeout: 10_000 }).toBe(requests);
+    await expect.poll(() => signals.length).toBe(requests);
     expect(signals.map((signal) => signal?.aborted)).toEqual(signals.map(() => false));
     await leave(socket);
     await expect
