@@ -50,7 +50,7 @@ export const modelDescriptionSchema = z.object({
   }),
   agreement: z.number().nullable().meta({
     description:
-      'Share of its boxes on the demo pictures, 0 to 1, that are those of f32 on the CPU; null for a bundled model on the CPU, for one that is not loaded or not kept, and where there were none',
+      'Share of its boxes on the demo pictures, 0 to 1, that are those of f32 on the CPU; null for a bundled model on the CPU, for one that is not loaded or was compiled in f32 at this load, and where there were none',
   }),
   input: z.union([modelInputSchema, z.null()]),
   memoryBytes: z
