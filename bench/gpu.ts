@@ -1,12 +1,12 @@
 /**
  * `npm run bench:gpu`: what a GPU does, each question of bench/gpu/questions in a process of its own, both sides of
- * every ratio alternately. Writes a JSON file and charts into bench/results/ and the section of bench/README.md, or with
- * `--out FOLDER` into that folder only. `--dry` runs all of it on the CPU engine in under a minute, so that the
+ * every ratio alternately. Writes a JSON file and charts into bench/results/ and the section of bench/README.md, or
+ * with `--out FOLDER` into that folder only. `--dry` runs all of it on the CPU engine in under a minute, so that the
  * script is tested without a GPU.
  *
  * More: `--models FOLDER` (else LATTICE_MODELS_DIR), `--sizes n,x`, `--quick`, `--long IMAGES`, `--budget SECONDS`,
- * `--resume` (with `--out`), `--publish FOLDER` (an earlier `--out`), names of questions. Ends with 0 when every question
- * was answered, 1 when one failed, 2 when it could not begin, 3 when the budget left some out.
+ * `--resume` (with `--out`), `--publish FOLDER` (an earlier `--out`), names of questions. Ends with 0 when every
+ * question was answered, 1 when one failed, 2 when it could not begin, 3 when the budget left some out.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** What does the replacement of a model cost those who use it? Synchronous callers and a job, with and without swaps. */
+/**
+ * What does the replacement of a model cost those who use it? Synchronous callers and a job, with and without swaps.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

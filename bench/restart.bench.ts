@@ -1,4 +1,7 @@
-/** How soon is a service ready again after `kill -9` with 100,000 queued jobs, and how long does its write-ahead log get? */
+/**
+ * How soon is a service ready again after `kill -9` with 100,000 queued jobs, and how long does its write-ahead log
+ * get?
+ */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
  * Pictures in tiles per second: this core, in f32 and in 8 bits, against SAHI with the same network in f32, on the same
- * photos in tiles of 640 pixels and as whole pictures. Short bursts that take turns; the ratio is the median of the rounds.
+ * photos in tiles of 640 pixels and as whole pictures. Short bursts that take turns; the ratio is the median of the
+ * rounds.
  *
  *   npm run bench:sahi        (bench/peers/README.md says how the peer is installed)
  */

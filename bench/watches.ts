@@ -1,8 +1,9 @@
 /**
- * Drops files into a watched folder while the service is killed, and checks that each version that rested has exactly one
- * result; exit code 1 if not.
+ * Drops files into a watched folder while the service is killed, and checks that each version that rested has exactly
+ * one result; exit code 1 if not.
  *
- *   npm run bench:watches -- [--files N] [--seconds N] [--kills N] [--scans] [--seed S] [--root FOLDER [--through MOUNT]]
+ *   npm run bench:watches -- [--files N] [--seconds N] [--kills N] [--scans] [--seed S]
+ *     [--root FOLDER [--through MOUNT]]
  *
  * `--through`: the service sees the root by this mount of it, such as one of FUSE (`bindfs FOLDER MOUNT`).
  */

@@ -1,5 +1,5 @@
-// Writes the tables of docs/api.md from the OpenAPI document and the error codes; with --check, only checks whether they
-// are up to date.
+// Writes the tables of docs/api.md from the OpenAPI document and the error codes; with --check, only checks whether
+// they are up to date.
 //
 //   node scripts/api-page.mjs [--check]
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Writes docs/configuration.md from the settings of src/settings/settings.ts; with --check, only checks whether it is up to date.
+// Writes docs/configuration.md from the settings of src/settings/settings.ts; with --check, only checks whether it is
+// up to date.
 //
 //   node scripts/configuration-page.mjs [--check]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

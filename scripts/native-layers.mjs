@@ -1,4 +1,5 @@
-// Layers of native/: a folder includes itself and those above it in native/CMakeLists.txt only. Another root may follow.
+// Layers of native/: a folder includes itself and those above it in native/CMakeLists.txt only. Another root may
+// follow.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -3,8 +3,8 @@
 //
 //   npm run pack [-- PART ...]     PART: service, node, python
 //
-// The addon is packed as set-up built it: the glibc and libstdc++ that it was linked with are the least that the package
-// runs with, so a release is packed on an old system (docs/package.md).
+// The addon is packed as set-up built it: the glibc and libstdc++ that it was linked with are the least that the
+// package runs with, so a release is packed on an old system (docs/package.md).
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

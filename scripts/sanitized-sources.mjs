@@ -1,5 +1,5 @@
-// Whether the compiler takes every source of native/ as a sanitized build gives it: the sanitizers make it see, and warn
-// of, other expressions than a plain build does. Makes no code, which would take four times as long.
+// Whether the compiler takes every source of native/ as a sanitized build gives it: the sanitizers make it see, and
+// warn of, other expressions than a plain build does. Makes no code, which would take four times as long.
 //
 //   node scripts/sanitized-sources.mjs
 import { execFile } from 'node:child_process';

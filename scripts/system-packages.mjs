@@ -21,7 +21,9 @@ const USES_CXX20 = '#include <span>\nint main() { std::span<int> s; return s.emp
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Path of a Chromium that starts: that of Ubuntu's package is a script that asks for a snap. Null where there is none. */
+/**
+ * Path of a Chromium that starts: that of Ubuntu's package is a script that asks for a snap. Null where there is none.
+ */
 export function findBrowser() {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const paths = folders.flatMap((folder) => BROWSERS.map((name) => join(folder, name)));
@@ -29,9 +31,9 @@ export function findBrowser() {
 }
 
 /**
- * `of`: the command that needs it. `without`: what is left out where it is missing; absent where the command cannot run.
- * `how`: how to get it, where apt-get may not know it.
- * A Python from elsewhere brings its own pip and venv, so a package is asked for only where its probe fails.
+ * `of`: the command that needs it. `without`: what is left out where it is missing; absent where the command cannot
+ * run. `how`: how to get it, where apt-get may not know it. A Python from elsewhere brings its own pip and venv, so a
+ * package is asked for only where its probe fails.
  */
 export const PACKAGES = [
   { name: 'cmake', of: 'set-up', brings: 'CMake', isThere: () => runs('cmake', '--version') },

@@ -2,7 +2,8 @@
 //
 //   node scripts/test-native.mjs [--build | --gpu | --simulated-gpu]
 //
-// --build runs nothing, --gpu only what needs a GPU, --simulated-gpu everything, on GPUs that are simulated on the host.
+// --build runs nothing, --gpu only what needs a GPU, --simulated-gpu everything, on GPUs that are simulated on the
+// host.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';

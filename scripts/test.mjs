@@ -1,8 +1,8 @@
 // The whole test run: static checks, native unit tests, then the TypeScript suite through the real addon.
 // Prints at the end what the machine cannot run, with the reason.
 //
-// The tests on Ray mostly wait, so the steps that only compute run at the same time, two at once and at a low CPU share:
-// builds, checks, and the tests of folders in which none holds a deadline.
+// The tests on Ray mostly wait, so the steps that only compute run at the same time, two at once and at a low CPU
+// share: builds, checks, and the tests of folders in which none holds a deadline.
 import { spawn } from 'node:child_process';
 import { ROOT } from './setup.mjs';
 

@@ -24,8 +24,8 @@ export interface PhotoPair {
 }
 
 /**
- * Both lists hold boxes down to a lower score than `floor`. A box counts (on either side) when its score is above `floor`;
- * its partner may be weaker. Partners have the same class.
+ * Both lists hold boxes down to a lower score than `floor`. A box counts (on either side) when its score is above
+ * `floor`; its partner may be weaker. Partners have the same class.
  */
 export function compare(
   photos: readonly PhotoPair[],

@@ -1,4 +1,7 @@
-/** A worker whose images take no time: what is left is the way to it and back. `tsx instant-worker.ts ws://HOST:PORT BUILD` */
+/**
+ * A worker whose images take no time: what is left is the way to it and back. `tsx instant-worker.ts ws://HOST:PORT
+ * BUILD`
+ */
 import { ServiceLink } from '../../src/execution/far/service-link.js';
 import { ScriptedDetector } from '../../test/support/scripted-detector.js';
 

@@ -187,9 +187,9 @@ export class Dropping {
 }
 
 /**
- * One line for each promise that is broken. `results`: numbers of the pictures that results were read from. `idle`: moments
- * at which the watch had nothing to do; `afterMs`: how long before one a version has to be at rest; `keepsInodes`: the volume
- * shows that a renamed file is the same, else each of its names may have a result.
+ * One line for each promise that is broken. `results`: numbers of the pictures that results were read from. `idle`:
+ * moments at which the watch had nothing to do; `afterMs`: how long before one a version has to be at rest;
+ * `keepsInodes`: the volume shows that a renamed file is the same, else each of its names may have a result.
  */
 export function violationsOf(
   versions: readonly Version[],

@@ -24,8 +24,8 @@ namespace lattice {
 // As NativeCoreOptions of src/native/contract.ts.
 struct CoreOptions {
   std::vector<std::string> roots;
-  // cuda and cpu insist; auto takes a GPU that can be used. It is the first one that can, as CUDA
-  // counts in this process.
+  // cuda and cpu take no other; auto takes a GPU that can be used. It is the first one that can, as
+  // CUDA counts in this process.
   std::string device = "auto";
   std::vector<int> gpu_batches = GpuEngineOptions().batches;  // never empty
   std::string precision = "auto";

@@ -31,7 +31,9 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 };
 const NO_IMAGE = 'No valid image file found';
 
-/** Answers as DeepStack and CodeProject.AI give them. Coordinates and times are integers: some clients read no others. */
+/**
+ * Answers as DeepStack and CodeProject.AI give them. Coordinates and times are integers: some clients read no others.
+ */
 const visionFormSchema = z
   .object({
     image: binary,

@@ -147,8 +147,8 @@ function createPredict(
 }
 
 /**
- * The first picture of the configuration with a label for a class of the model. Rejects with `validation_failed` where the
- * configuration cannot be read, has no boxes, or no label for any class.
+ * The first picture of the configuration with a label for a class of the model. Rejects with `validation_failed` where
+ * the configuration cannot be read, has no boxes, or no label for any class.
  */
 async function configOf(
   xml: string,

@@ -53,9 +53,9 @@ export class ModelAliases {
   }
 
   /**
-   * Resolves once its models are loaded and it is on disk: requests that begin from then on use it. Rejects with the code
-   * of a model that cannot be used, with `validation_failed` for a canary that lacks a class of the model, and with
-   * `alias_changed` where another call has changed the alias since this one began.
+   * Resolves once its models are loaded and it is on disk: requests that begin from then on use it. Rejects with the
+   * code of a model that cannot be used, with `validation_failed` for a canary that lacks a class of the model, and
+   * with `alias_changed` where another call has changed the alias since this one began.
    */
   put(name: string, content: AliasContent): Promise<Put<StoredAlias>> {
     return this.#replace(name, content, this.#byName.get(name)?.version ?? null);
@@ -72,7 +72,9 @@ export class ModelAliases {
     return put;
   }
 
-  /** The canary answers all requests from then on, without one the shadow. Rejects as `put`, and with `no_other_model`. */
+  /**
+   * The canary answers all requests from then on, without one the shadow. Rejects as `put`, and with `no_other_model`.
+   */
   async promote(name: string): Promise<StoredAlias> {
     const { canary, shadow, version } = await this.get(name);
     const model = canary?.model ?? shadow;
@@ -134,8 +136,8 @@ export function answeringModels(aliases: readonly StoredAlias[]): string[] {
 }
 
 /**
- * The model that answers; the same `key` always falls to the same one while the alias stays as it is. It is asked for only
- * where there is a canary.
+ * The model that answers; the same `key` always falls to the same one while the alias stays as it is. It is asked for
+ * only where there is a canary.
  */
 export function modelOf({ name, model, canary }: StoredAlias, key: () => string): string {
   if (canary === null) return model;

@@ -1,6 +1,7 @@
 /**
- * Shadows: models that look at pictures that another has answered, to compare their boxes. They run one image at a time,
- * only while the service has next to nothing else to do, and what waits is dropped first. Lives on the main thread.
+ * Shadows: models that look at pictures that another has answered, to compare their boxes. They run one image at a
+ * time, only while the service has next to nothing else to do, and what waits is dropped first. Lives on the main
+ * thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasMoved } from '../api/file-read.js';
@@ -36,8 +37,7 @@ export interface ShadowParts {
 }
 
 /** `dropped`: the service was busy, or the picture was replaced. */
-export const SHADOW_OUTCOMES = ['compared', 'dropped', 'failed'] as const;
-export type ShadowOutcome = (typeof SHADOW_OUTCOMES)[number];
+export type ShadowOutcome = 'compared' | 'dropped' | 'failed';
 
 interface Waiting {
   window: AgreementWindow;

@@ -38,15 +38,18 @@ export class Annotator {
     this.#folder = join(options.dataDir, ANNOTATED_FOLDER);
   }
 
-  /** `detections` drawn into a JPEG copy of the image, given by its path or its bytes, which is not kept. Rejects with the image codes. */
+  /**
+   * `detections` drawn into a JPEG copy of the image, given by its path or its bytes, which is not kept. Rejects with
+   * the image codes.
+   */
   async draw(image: string | Buffer, detections: readonly Detection[]): Promise<Buffer> {
     return drawnCopy(this.#picture(await this.#bytesOf(image)), detections);
   }
 
   /**
    * Draws `detections` into a JPEG copy of the image, given by its path or its bytes, and returns the copy's file name.
-   * `owner` is the id of a key, whose copies lie in a folder of that name; null without keys. Rejects with the image codes,
-   * or `storage_unavailable` when the copy cannot be written.
+   * `owner` is the id of a key, whose copies lie in a folder of that name; null without keys. Rejects with the image
+   * codes, or `storage_unavailable` when the copy cannot be written.
    */
   async annotate(
     image: string | Buffer,
@@ -83,8 +86,8 @@ export class Annotator {
   }
 
   /**
-   * Removes copies drawn before `before` (Unix milliseconds), also half-written ones, but for those that `inUse` gives of
-   * some names. Returns how many, and the bytes of those that are left.
+   * Removes copies drawn before `before` (Unix milliseconds), also half-written ones, but for those that `inUse` gives
+   * of some names. Returns how many, and the bytes of those that are left.
    */
   async prune(
     before: number,

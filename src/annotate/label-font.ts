@@ -1,4 +1,6 @@
-/** Text -> outlines. SVG text would need fonts on the machine; outlines come from the font file that is installed here. */
+/**
+ * Text -> outlines. SVG text would need fonts on the machine; outlines come from the font file that is installed here.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type opentype from 'opentype.js';

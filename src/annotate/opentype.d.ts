@@ -1,4 +1,6 @@
-/** The part of opentype.js that is used here: the package has no types, and those of others need the ones of a browser. */
+/**
+ * The part of opentype.js that is used here: the package has no types, and those of others need the ones of a browser.
+ */
 declare module 'opentype.js' {
   interface Glyph {
     advanceWidth?: number;

@@ -1,6 +1,6 @@
 /**
- * Equal for two spellings of one class: letter case and white space at the ends say nothing. No name stands for another:
- * `motorbike` is a class of its own, not `motorcycle`.
+ * Equal for two spellings of one class: letter case and white space at the ends say nothing. No name stands for
+ * another: `motorbike` is a class of its own, not `motorcycle`.
  */
 export function classKey(name: string): string {
   return name.trim().toLowerCase();

@@ -1,4 +1,6 @@
-/** Every error of the service, for HTTP, WebSocket, per-image entries, webhooks and the CLI (RFC 9457, problem details). */
+/**
+ * Every error of the service, for HTTP, WebSocket, per-image entries, webhooks and the CLI (RFC 9457, problem details).
+ */
 
 import type { FileRead } from './file-read.js';
 

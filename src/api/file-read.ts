@@ -1,4 +1,6 @@
-/** The file that an image was read from, as its descriptor said it. Worker frames, stored outcomes and errors embed it. */
+/**
+ * The file that an image was read from, as its descriptor said it. Worker frames, stored outcomes and errors embed it.
+ */
 import { z } from 'zod';
 
 /** Numbers that do not fit a double are texts. Times are Unix time: nanoseconds as texts, seconds as numbers. */

@@ -35,7 +35,7 @@ function shown<Schema extends z.ZodType>(
 const figure = z.number().nullable();
 
 /** What the driver tells. */
-export const gpuFiguresSchema = z.object({
+const gpuFiguresSchema = z.object({
   memoryTotalBytes: shown(figure.meta({ format: 'double' }), {
     name: 'lattice_gpu_memory_total_bytes',
     help: 'Memory of the GPU.',

@@ -33,7 +33,7 @@ export const imageSizeSchema = z
 export type ImageSize = z.infer<typeof imageSizeSchema>;
 
 /** `queue` is all other waiting. A new stage appears in worker frames, answers and metrics by being listed here. */
-export const timingsSchema = z
+const timingsSchema = z
   .object({
     queue: z.number(),
     model_load: z
@@ -50,7 +50,7 @@ export type Timings = z.infer<typeof timingsSchema>;
 
 export const STAGES = Object.keys(timingsSchema.shape) as readonly (keyof Timings)[];
 
-export const imageTilesSchema = z
+const imageTilesSchema = z
   .object({
     columns: z.int(),
     rows: z.int(),
@@ -102,9 +102,8 @@ export const processedImageSchema = z.object({
 });
 export type ProcessedImage = z.infer<typeof processedImageSchema>;
 
-export const imageResultSchema = processedImageSchema.extend({
+export interface ImageResult extends ProcessedImage {
   /** The model variant of the request. */
-  model: z.string(),
-  workerId: z.string(),
-});
-export type ImageResult = z.infer<typeof imageResultSchema>;
+  model: string;
+  workerId: string;
+}

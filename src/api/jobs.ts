@@ -18,7 +18,9 @@ export interface JobFilter {
   modelName?: string | undefined;
   /** In any letter case. */
   tag?: string | undefined;
-  /** Words that the name, the typed paths, the tags, the notes or the title of the metadata have, in any letter case. */
+  /**
+   * Words that the name, the typed paths, the tags, the notes or the title of the metadata have, in any letter case.
+   */
   words?: readonly string[] | undefined;
   /** The name of a watch. */
   watch?: string | undefined;
@@ -26,8 +28,8 @@ export interface JobFilter {
 }
 
 /**
- * The order of a list. `submitted`: newest first. `ended`: those that have not ended, then the last to end first. `name`:
- * by title, from A. With `-`, the reverse.
+ * The order of a list. `submitted`: newest first. `ended`: those that have not ended, then the last to end first.
+ * `name`: by title, from A. With `-`, the reverse.
  */
 export const JOB_SORTS = ['submitted', '-submitted', 'ended', '-ended', 'name', '-name'] as const;
 export type JobSort = (typeof JOB_SORTS)[number];

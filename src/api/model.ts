@@ -12,8 +12,8 @@ export type FloatPrecision = Exclude<Precision, 'int8'>;
 const modelInputSchema = z.object({ width: z.int(), height: z.int() }).meta({ id: 'ModelInput' });
 
 /**
- * What a name stood for at one time on one worker. The images of a job name the version that the job began with, so that
- * a file that is replaced meanwhile does not change its boxes.
+ * What a name stood for at one time on one worker. The images of a job name the version that the job began with, so
+ * that a file that is replaced meanwhile does not change its boxes.
  */
 export const modelVersionSchema = z.object({
   /** Of the file that is loaded, as `model_digest` of results. */

@@ -1,8 +1,8 @@
 /**
  * What a detection is asked for, apart from its image. A parameter is an option with a default of the service, which a
- * model may replace where its row says so: the row is all that TypeScript says of it. The fields of requests, worker frames, job records and answers,
- * the flags of the CLI, the page and the defaults are derived from the rows; the addon reads the value by its name here.
- * Plain data, so that the page can read it in a browser.
+ * model may replace where its row says so: the row is all that TypeScript says of it. The fields of requests, worker
+ * frames, job records and answers, the flags of the CLI, the page and the defaults are derived from the rows; the addon
+ * reads the value by its name here. Plain data, so that the page can read it in a browser.
  */
 import { snake, type Snake } from './snake-case.js';
 import type { Tiles } from './tiles.js';

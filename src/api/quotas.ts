@@ -5,7 +5,9 @@
 import { LatticeError } from './errors.js';
 
 interface QuotaRow {
-  /** `share`: a part of the whole that the service has, in percent. `number`: so many, where the service has no whole. */
+  /**
+   * `share`: a part of the whole that the service has, in percent. `number`: so many, where the service has no whole.
+   */
   kind: 'share' | 'number';
   unit: 'bytes' | 'jobs' | 'watches' | 'requests per second';
   /** What it is a part of, within a sentence. */

@@ -1,4 +1,7 @@
-/** What regions must be beyond the types of their fields. Plain data, so that the page says the same while they are drawn. */
+/**
+ * What regions must be beyond the types of their fields. Plain data, so that the page says the same while they are
+ * drawn.
+ */
 import { polygonFault } from '../base/polygon.js';
 import type { Region } from './options.js';
 
@@ -13,7 +16,10 @@ export interface RegionFault {
   message: string;
 }
 
-/** Names that an earlier region has, and polygons that enclose no part of the picture. Too few points are left to the caller. */
+/**
+ * Names that an earlier region has, and polygons that enclose no part of the picture. Too few points are left to the
+ * caller.
+ */
 export function regionFaults(regions: readonly Region[]): RegionFault[] {
   const first = new Map(regions.map(({ name }, at) => [name, at] as const).reverse());
   return regions.flatMap(({ name, polygon }, at) => {

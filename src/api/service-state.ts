@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { snakeCase } from './snake-case.js';
 
 /**
- * What each reason makes of the service. `load`: the machine gives it too little CPU time. `volume`: an image folder does
- * not answer. `waiting`: images wait for a worker.
+ * What each reason makes of the service. `load`: the machine gives it too little CPU time. `volume`: an image folder
+ * does not answer. `waiting`: images wait for a worker.
  */
 const REASONS = { load: 'overloaded', volume: 'busy', waiting: 'busy' } as const;
 type Reason = keyof typeof REASONS;
@@ -12,7 +12,7 @@ type Reason = keyof typeof REASONS;
 /** The service wants a CPU and waits for it for longer than it runs, and not only for a moment. */
 const MOST_WAIT_SHARE = 0.5;
 
-export const serviceStateSchema = z.object({
+const serviceStateSchema = z.object({
   state: z.enum(['free', 'busy', 'overloaded']).meta({
     description:
       'overloaded: answers are late, because the machine does too much. busy: work waits. Neither is a fault: `/readyz` answers 200',

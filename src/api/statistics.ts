@@ -95,7 +95,7 @@ export const statusStatisticsSchema = z.object({
 });
 
 /** What the executor counts comes on top of what its workers tell. */
-export const detectorStatsSchema = z.object({
+const detectorStatsSchema = z.object({
   ...workerStatsSchema.shape,
   ...statusStatisticsSchema.shape,
   completed: z.int(),

@@ -22,8 +22,8 @@ const CHUNK = 1024 * 1024;
 const SYNC_EVERY = 8 * CHUNK;
 
 /**
- * Folders of the data folder that belong to the jobs: pictures that were drawn, and photos that were sent. What else lies
- * there can be made again.
+ * Folders of the data folder that belong to the jobs: pictures that were drawn, and photos that were sent. What else
+ * lies there can be made again.
  */
 export const PICTURE_FOLDERS: readonly string[] = [ANNOTATED_FOLDER, UPLOADS_FOLDER];
 

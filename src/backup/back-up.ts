@@ -78,7 +78,9 @@ async function backUpToFile(target: string, options: BackupOptions): Promise<Bac
   }
 }
 
-/** Through a pipe, to a device or to standard output. The copy of the database lies in the folder for temporary files. */
+/**
+ * Through a pipe, to a device or to standard output. The copy of the database lies in the folder for temporary files.
+ */
 async function backUpThrough(
   place: Exclude<OutputPlace, { kind: 'file' }>,
   options: BackupOptions,
@@ -173,7 +175,9 @@ async function copyStore(
   }
 }
 
-/** Puts on disk, little by little, what `work` writes to `file`: one sync at its end would delay those of the service. */
+/**
+ * Puts on disk, little by little, what `work` writes to `file`: one sync at its end would delay those of the service.
+ */
 async function whileSyncing(file: string, work: () => Promise<unknown>): Promise<void> {
   const handle = await open(file, 'w', 0o600);
   let working = true;

@@ -83,7 +83,10 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   }
 }
 
-/** Reads a backup to its end without restoring it. Rejects with `BackupRefused` if it cannot be restored by this release. */
+/**
+ * Reads a backup to its end without restoring it. Rejects with `BackupRefused` if it cannot be restored by this
+ * release.
+ */
 export async function checkBackup(
   file: string,
   signal?: AbortSignal,

@@ -1,4 +1,6 @@
-/** Questions whose answers come later under their numbers: each is answered, or rejects at its deadline or at the end. */
+/**
+ * Questions whose answers come later under their numbers: each is answered, or rejects at its deadline or at the end.
+ */
 interface Question<T> {
   resolve(answer: T): void;
   reject(error: Error): void;

@@ -1,7 +1,7 @@
 /**
- * Where an output goes that a user names. A regular file, or none yet, is replaced as a whole: readers see the old content
- * or the new one. What is no regular file, a device or a pipe, is written to and stays what it is. A link stays, and what
- * it leads to counts. `-` is standard output.
+ * Where an output goes that a user names. A regular file, or none yet, is replaced as a whole: readers see the old
+ * content or the new one. What is no regular file, a device or a pipe, is written to and stays what it is. A link
+ * stays, and what it leads to counts. `-` is standard output.
  */
 import { constants, type Stats } from 'node:fs';
 import { open, readlink, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
@@ -53,8 +53,8 @@ async function behindLinks(output: string): Promise<{ path: string; descriptor: 
 }
 
 /**
- * Writes all pieces. Opened first: where that fails, nothing is taken from `pieces`. Until a file is complete and on disk
- * it is called FILE.part-PID; where a piece fails, what was there before stays.
+ * Writes all pieces. Opened first: where that fails, nothing is taken from `pieces`. Until a file is complete and on
+ * disk it is called FILE.part-PID; where a piece fails, what was there before stays.
  */
 export async function writeToPlace(
   place: Exclude<OutputPlace, { kind: 'standard output' }>,

@@ -9,8 +9,8 @@ const LOOKS = 8;
 const LEAST_MS = 10;
 
 /**
- * Milliseconds that the threads of the process have waited for a CPU so far, added up; 0 where the system does not tell.
- * Reads what the kernel keeps in memory: no disk is asked.
+ * Milliseconds that the threads of the process have waited for a CPU so far, added up; 0 where the system does not
+ * tell. Reads what the kernel keeps in memory: no disk is asked.
  */
 export function cpuWaitMs(pid: number): number {
   const threads = `/proc/${pid}/task`;
@@ -73,8 +73,9 @@ export class CpuWaitRatio {
 }
 
 /**
- * Calls `onEnd` once the process has had `ms` of its own. The function that is returned ends the limit. This process may
- * itself have been late: an answer that has arrived meanwhile is received before a limit ends. Keeps no process alive.
+ * Calls `onEnd` once the process has had `ms` of its own. The function that is returned ends the limit. This process
+ * may itself have been late: an answer that has arrived meanwhile is received before a limit ends. Keeps no process
+ * alive.
  */
 export function limitOwnTime(pid: number, ms: number, onEnd: () => void): () => void {
   const start = performance.now();
@@ -84,7 +85,8 @@ export function limitOwnTime(pid: number, ms: number, onEnd: () => void): () => 
   let turn: NodeJS.Immediate | undefined;
   const look = () => {
     const elapsed = performance.now() - start;
-    // The kernel counts a wait when it is over. Threads wait side by side, together perhaps longer than the time that passed.
+    // The kernel counts a wait when it is over. Threads wait side by side, together perhaps longer than the time that
+    // passed.
     left = ms - Math.max(0, elapsed - Math.max(0, cpuWaitMs(pid) - waitedBefore));
     if (left > 0) lookLater();
     else onEnd();

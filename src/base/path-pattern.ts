@@ -1,4 +1,7 @@
-/** Patterns of paths: `*` and `?` within a component, `**` for any number of components. Other characters are themselves. */
+/**
+ * Patterns of paths: `*` and `?` within a component, `**` for any number of components. Other characters are
+ * themselves.
+ */
 
 export type PathPattern = (path: string) => boolean;
 

@@ -50,8 +50,8 @@ export function holds(polygon: readonly Point[], [x, y]: Point): boolean {
 }
 
 /**
- * Area of the part of the polygon that lies in the rectangle; the polygon need not be convex. It is the sum of what lies
- * between each edge and the top of the rectangle, as far as both are in it, with the sign of the edge's direction.
+ * Area of the part of the polygon that lies in the rectangle; the polygon need not be convex. It is the sum of what
+ * lies between each edge and the top of the rectangle, as far as both are in it, with the sign of the edge's direction.
  */
 export function areaWithin(polygon: readonly Point[], rectangle: Rectangle): number {
   let sum = 0;

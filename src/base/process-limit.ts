@@ -1,7 +1,10 @@
 /** Limits that the kernel sets to this process. */
 import { readFileSync } from 'node:fs';
 
-/** The soft limit of this name in /proc/self/limits, such as `Max open files`; Infinity where there is none, or none is known. */
+/**
+ * The soft limit of this name in /proc/self/limits, such as `Max open files`; Infinity where there is none, or none is
+ * known.
+ */
 export function processLimit(name: string): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 
 /**
  * Whole cores, at least one: two hardware threads of a core share its arithmetic units. Within the processors that the
- * process is bound to, and within the CPU quota of its container (cgroup v1 and v2), rounded up. `root` holds `proc` and
- * `sys`.
+ * process is bound to, and within the CPU quota of its container (cgroup v1 and v2), rounded up. `root` holds `proc`
+ * and `sys`.
  */
 export function computingCores(root = '/'): number {
   const bound = boundProcessors(root);

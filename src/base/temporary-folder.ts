@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What `use` gives of a folder that lasts as long as it; also an exit of the process in the midst removes the folder. */
+/**
+ * What `use` gives of a folder that lasts as long as it; also an exit of the process in the midst removes the folder.
+ */
 export async function withTemporaryFolder<T>(
   name: string,
   use: (folder: string) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Where the boxes of two sides on the same pictures agree, and where they do not: of two jobs, two models, an alias and its
- * shadow, or an engine and f32.
+ * Where the boxes of two sides on the same pictures agree, and where they do not: of two jobs, two models, an alias and
+ * its shadow, or an engine and f32.
  */
 import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/image.js';
@@ -74,8 +74,9 @@ export const shareOrNull = ({ share, all }: Pick<Agreement, 'share' | 'all'>): n
   all.first + all.second === 0 ? null : share;
 
 /**
- * Is given one picture after the other, and keeps sums and the pictures that agree least. Boxes above `floor` count. The
- * partner of one may be weaker, so that a box at the very floor is no accident; it counts itself where `partnersCount`.
+ * Is given one picture after the other, and keeps sums and the pictures that agree least. Boxes above `floor` count.
+ * The partner of one may be weaker, so that a box at the very floor is no accident; it counts itself where
+ * `partnersCount`.
  */
 export class AgreementSums<P = string> {
   readonly #floor: number;

@@ -33,9 +33,9 @@ export const isOneClass = (
 ): boolean => classKey(one.class) === classKey(other.class);
 
 /**
- * The boxes of the first answer in its order, then those that only the second has; each box is in one pair. The pairs of
- * one class come first, then those that overlap most, and of equal overlaps those of the boxes that stand first in their
- * lists, which are the more confident ones. Swapped answers give the same pairs.
+ * The boxes of the first answer in its order, then those that only the second has; each box is in one pair. The pairs
+ * of one class come first, then those that overlap most, and of equal overlaps those of the boxes that stand first in
+ * their lists, which are the more confident ones. Swapped answers give the same pairs.
  */
 export function pairBoxes<T extends PairedBox>(
   first: readonly T[],

@@ -9,7 +9,10 @@ const SHORT = new Map([
   ['\t', '\\t'],
 ]);
 
-/** One line in which a name, or what another machine sent, cannot act on the terminal: `\u001b` for the escape character. */
+/**
+ * One line in which a name, or what another machine sent, cannot act on the terminal: `\u001b` for the escape
+ * character.
+ */
 export function printable(text: string): string {
   return text.replace(
     UNFIT,

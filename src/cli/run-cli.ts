@@ -64,7 +64,10 @@ export async function runCli(args: readonly string[], output: Terminal): Promise
   }
 }
 
-/** Names of files and answers of a service may hold anything; a file that is written to standard output is left as it is. */
+/**
+ * Names of files and answers of a service may hold anything; a file that is written to standard output is left as it
+ * is.
+ */
 function withPrintableText(terminal: Terminal): Terminal {
   return {
     ...terminal,

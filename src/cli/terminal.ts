@@ -72,7 +72,10 @@ interface Input extends NodeJS.ReadableStream {
   isTTY?: boolean;
 }
 
-/** The terminal of a process. A progress line is taken away before anything else is written, so that no line begins behind it. */
+/**
+ * The terminal of a process. A progress line is taken away before anything else is written, so that no line begins
+ * behind it.
+ */
 export function consoleTerminal(
   { stdin, stdout, stderr }: { stdin?: Input; stdout: Output; stderr: Output },
   setExitCode: (code: number) => void,

@@ -179,7 +179,10 @@ function jsonText(body: unknown): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** An address as a user writes it, without a slash at the end. Throws `TypeError` with a sentence for anything but a plain HTTP address. */
+/**
+ * An address as a user writes it, without a slash at the end. Throws `TypeError` with a sentence for anything but a
+ * plain HTTP address.
+ */
 function readServiceUrl(text: string): string {
   const shown = text.replace(/\/\/[^/]*@/, '//...@');
   const wrong = `The address of the service is "${shown}", but it must`;

@@ -1,7 +1,7 @@
 /**
- * A client of the service for Node programs and browsers: its HTTP API and its events. Bodies are the service's own JSON,
- * so every field is named as in the OpenAPI document. Every call rejects with a
- * `ServiceError`, or with the reason of the caller's signal.
+ * A client of the service for Node programs and browsers: its HTTP API and its events. Bodies are the service's own
+ * JSON, so every field is named as in the OpenAPI document. Every call rejects with a `ServiceError`, or with the
+ * reason of the caller's signal.
  */
 import { openEventSocket } from './event-socket.js';
 import { followEvents, type EventOptions } from './follow-events.js';
@@ -118,7 +118,9 @@ export class LatticeClient {
     return this.#post('/v1/inference/detect', request, {}, options);
   }
 
-  /** Boxes of a picture that is sent; the service does not store it. The answer's `image_path` is the name of a `File`. */
+  /**
+   * Boxes of a picture that is sent; the service does not store it. The answer's `image_path` is the name of a `File`.
+   */
   detectPicture(
     picture: Blob | Uint8Array<ArrayBuffer>,
     fields: Omit<DetectRequest, 'image_path'> = {},
@@ -133,7 +135,10 @@ export class LatticeClient {
     return this.#post('/v1/inference/detect', form, {}, options);
   }
 
-  /** Resolves once the job is on disk. `job` may be JSON text: numbers of `metadata` beyond 2^53 keep their digits in it. */
+  /**
+   * Resolves once the job is on disk. `job` may be JSON text: numbers of `metadata` beyond 2^53 keep their digits in
+   * it.
+   */
   submit(
     job: JobSubmit | string,
     { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
@@ -197,7 +202,9 @@ export class LatticeClient {
     return this.#get(`${pathOf(jobId)}/summary`, options);
   }
 
-  /** Images and boxes by image, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many images. */
+  /**
+   * Images and boxes by image, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many images.
+   */
   counts(jobId: string, by: CountsBy = 'hour', options?: CallOptions): Promise<JobCounts> {
     return this.#get(`${pathOf(jobId)}/counts${queryOf({ by })}`, options, RESULT_MS);
   }
@@ -211,7 +218,9 @@ export class LatticeClient {
     return this.#file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
   }
 
-  /** What the job `other` over the same images found otherwise: a page of the images with changes, most changes first. */
+  /**
+   * What the job `other` over the same images found otherwise: a page of the images with changes, most changes first.
+   */
   changes(
     jobId: string,
     other: string,
@@ -221,7 +230,9 @@ export class LatticeClient {
     return this.#get(`${pathOf(jobId)}/changes${queryOf({ with: other, ...query })}`, options);
   }
 
-  /** How well the job `other` over the same images agrees, with another model say; all images compared, anew each time. */
+  /**
+   * How well the job `other` over the same images agrees, with another model say; all images compared, anew each time.
+   */
   agreement(jobId: string, other: string, options?: CallOptions): Promise<JobAgreement> {
     return this.#get(`${pathOf(jobId)}/agreement${queryOf({ with: other })}`, options);
   }
@@ -237,7 +248,9 @@ export class LatticeClient {
     return this.#call({ method: 'POST', path, repeatable: false }, options);
   }
 
-  /** Jobs, newest first unless `sort` says else; the next page is asked for when it is needed, with its own deadline. */
+  /**
+   * Jobs, newest first unless `sort` says else; the next page is asked for when it is needed, with its own deadline.
+   */
   async *list(filter: JobFilter = {}, options?: CallOptions): AsyncGenerator<JobStatus, void> {
     for (let cursor: string | null | undefined; cursor !== null;) {
       const page = await this.listPage({ limit: PAGE, ...filter, cursor }, options);
@@ -287,8 +300,8 @@ export class LatticeClient {
   }
 
   /**
-   * A picture of the image folders, or of an upload; with `width` a thumbnail, of the part `crop` (`x1,y1,x2,y2`) where it
-   * is given.
+   * A picture of the image folders, or of an upload; with `width` a thumbnail, of the part `crop` (`x1,y1,x2,y2`) where
+   * it is given.
    */
   picture(
     path: string,

@@ -1,4 +1,6 @@
-/** Photos of one's own for a job: room for them, a request per file, and no file that is not taken stops another one. */
+/**
+ * Photos of one's own for a job: room for them, a request per file, and no file that is not taken stops another one.
+ */
 import { pause } from './deadline.js';
 import type { CallOptions, HttpCaller } from './http-call.js';
 import type { NewUpload, Upload, UploadedFile, UploadList, UploadPlan } from './records.js';

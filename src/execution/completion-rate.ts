@@ -1,7 +1,9 @@
 /** If nothing completes for this long, the clock stops: images that wait for a hanging volume do not lower the rate. */
 const STALL_MS = 1_000;
 
-/** Images per second of busy time: a mean in which recent images weigh most. Time with nothing in hand does not count. */
+/**
+ * Images per second of busy time: a mean in which recent images weigh most. Time with nothing in hand does not count.
+ */
 export class CompletionRate {
   readonly #windowMs: number;
   readonly #now: () => number;

@@ -34,15 +34,21 @@ export interface DetectRequest {
 export interface Detector {
   /** Identifies the worker in results. */
   readonly workerId: string;
-  /** Rejects with a `LatticeError`: image, model, deadline, overload or cancel codes; `model_changed` where `model` is gone. */
+  /**
+   * Rejects with a `LatticeError`: image, model, deadline, overload or cancel codes; `model_changed` where `model` is
+   * gone.
+   */
   detect(request: DetectRequest): Promise<ImageResult>;
   /**
-   * Loads a model ahead of the first request; rejects with `unknown_model` (naming what there is) or `invalid_model`. Of an
-   * alias, the model that answers: of those of a canary the one that `key` falls to.
+   * Loads a model ahead of the first request; rejects with `unknown_model` (naming what there is) or `invalid_model`.
+   * Of an alias, the model that answers: of those of a canary the one that `key` falls to.
    */
   prepare(modelName: string, key?: string): Promise<ModelDescription>;
   models(): Promise<ModelDescription[]>;
-  /** Takes model files that have changed, also some that were refused; resolves when requests get them, or after a minute. */
+  /**
+   * Takes model files that have changed, also some that were refused; resolves when requests get them, or after a
+   * minute.
+   */
   reloadModels(): Promise<void>;
   /** Versions that jobs run on, which stay loaded although their files are replaced. The call replaces the list. */
   keepModels(versions: readonly ModelVersion[]): void;

@@ -19,9 +19,9 @@ export class SyncAdmission {
   }
 
   /**
-   * `images`: that the network will see of the request's picture. `parallel`: synchronous images that the workers run at the same time; so many are admitted as long as they can
-   * meet the deadline. Throws `overloaded` with the time in which the present queue will have drained. Every `enter` that
-   * returns needs one `leave`.
+   * `images`: that the network will see of the request's picture. `parallel`: synchronous images that the workers run
+   * at the same time; so many are admitted as long as they can meet the deadline. Throws `overloaded` with the time in
+   * which the present queue will have drained. Every `enter` that returns needs one `leave`.
    */
   enter(parallel: number, deadlineMs: number, images = 1): void {
     const { inHand, completed } = this.#rate;

@@ -72,7 +72,9 @@ export class Task {
     return workers.some((worker) => !worker.leaving && !refused.has(worker)) ? null : last;
   }
 
-  /** A worker answered with an error. Returns the error that ends the task; null when another of `workers` may run it. */
+  /**
+   * A worker answered with an error. Returns the error that ends the task; null when another of `workers` may run it.
+   */
   failedAt(worker: Worker, error: LatticeError, workers: readonly Worker[]): LatticeError | null {
     if (ERRORS[error.code].of !== 'worker') return error;
     this.#refusals ??= { workers: new Set(), last: error };

@@ -1,12 +1,14 @@
 /**
- * What runs images: the addon in this process, or a worker process at the other end of a socket. What a detector promises
- * may also reject with `WorkerLost`.
+ * What runs images: the addon in this process, or a worker process at the other end of a socket. What a detector
+ * promises may also reject with `WorkerLost`.
  */
 import type { LatticeError } from '../api/errors.js';
 import type { WorkerStats } from '../api/statistics.js';
 import type { Detector } from './detector.js';
 
-/** Images that a worker may have in hand, by kind; a picture in tiles counts as several, and the last may be too many. */
+/**
+ * Images that a worker may have in hand, by kind; a picture in tiles counts as several, and the last may be too many.
+ */
 export interface WorkerSlots {
   sync: number;
   async: number;

@@ -7,7 +7,10 @@ import {
   type ProcessedEntry,
 } from './export-source.js';
 
-/** `tracker_id` stays empty: boxes of single images have no track. `regions` and the alternative are empty where there are none. */
+/**
+ * `tracker_id` stays empty: boxes of single images have no track. `regions` and the alternative are empty where there
+ * are none.
+ */
 const HEADER =
   'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence,model_digest,precision\r\n';
 
@@ -43,7 +46,9 @@ function namesText(names: readonly string[]): string {
   return names.some((name) => name.includes(';')) ? JSON.stringify(names) : names.join(';');
 }
 
-/** A cell of a table that people open: spreadsheets run one that begins like a formula, and an apostrophe makes it text. */
+/**
+ * A cell of a table that people open: spreadsheets run one that begins like a formula, and an apostrophe makes it text.
+ */
 export function cell(text: string): string {
   return exactCell(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 }

@@ -1,6 +1,6 @@
 /**
- * A zip with the pictures of a job, their boxes drawn, as JPEG. `pictures.csv` says which image each is of, `left-out.txt`
- * which images have no picture, and why.
+ * A zip with the pictures of a job, their boxes drawn, as JPEG. `pictures.csv` says which image each is of,
+ * `left-out.txt` which images have no picture, and why.
  */
 import { posix } from 'node:path';
 import type { Detection } from '../api/image.js';

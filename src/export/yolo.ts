@@ -40,7 +40,9 @@ async function* files({ classes, pages, model }: ExportSource): AsyncGenerator<Z
   yield { name: 'README.txt', content: readme(model, count, failed) };
 }
 
-/** `class x_center y_center width height`, fractions of the image. No confidence: many readers fail on a sixth column. */
+/**
+ * `class x_center y_center width height`, fractions of the image. No confidence: many readers fail on a sixth column.
+ */
 export function labelLines(
   detections: readonly Detection[],
   { width, height }: ImageSize,

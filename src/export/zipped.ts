@@ -1,4 +1,7 @@
-/** A zip archive as a stream. The files are stored, not compressed: label files are too short to gain from it, JPEGs are already. */
+/**
+ * A zip archive as a stream. The files are stored, not compressed: label files are too short to gain from it, JPEGs are
+ * already.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { makeZip } from 'client-zip';
 

@@ -20,8 +20,8 @@ type Result<C extends ScanCall> = Awaited<ReturnType<FolderScan[C]>>;
 
 /**
  * The folders of one watch. A call rejects with
- * `volume_unavailable` where they do not answer, `machine_overloaded` where the process could not start, else where it had
- * to be ended: then open them again.
+ * `volume_unavailable` where they do not answer, `machine_overloaded` where the process could not start, else where it
+ * had to be ended: then open them again.
  */
 export interface OpenFolders {
   call<C extends ScanCall>(call: C, ...args: Parameters<FolderScan[C]>): Promise<Result<C>>;
@@ -58,7 +58,9 @@ export class FolderScanner {
   readonly #processes = new Map<string, ScanProcess>();
   /** Watches whose folders have not answered: each has a process of its own, so that it delays no other. */
   readonly #apart = new Set<number>();
-  /** Processes that were ended and still wait for their volume in the kernel: each has no successor until it is gone. */
+  /**
+   * Processes that were ended and still wait for their volume in the kernel: each has no successor until it is gone.
+   */
   readonly #ending = new Set<string>();
   #lastId = 0;
 

@@ -33,10 +33,10 @@ export class Folders {
   }
 
   /**
-   * At most `limit` entries of the folder `under` behind the name `after`, by code units. A relative folder is looked up
-   * in all roots: of entries of the same name, the one of the first root is listed, as it is the one that is detected in.
-   * Rejects with `path_not_allowed`, `not_found`, `image_unreadable` (no permission), `volume_unavailable` (a root does
-   * not answer), `machine_overloaded` or `overloaded`.
+   * At most `limit` entries of the folder `under` behind the name `after`, by code units. A relative folder is looked
+   * up in all roots: of entries of the same name, the one of the first root is listed, as it is the one that is
+   * detected in. Rejects with `path_not_allowed`, `not_found`, `image_unreadable` (no permission), `volume_unavailable`
+   * (a root does not answer), `machine_overloaded` or `overloaded`.
    */
   async list(under: string, after: string, limit: number): Promise<FolderListing> {
     checkImagePath(under, this.#roots);

@@ -48,9 +48,9 @@ export function checkImagePath(path: string, roots: readonly string[], pointer?:
  * characters of a glob and exists is no glob; what has only brackets, ends as an image does and matches nothing is the
  * name of a missing file.
  *
- * Throws `path_not_allowed` as `checkImagePath` does or for a link that leads out of the roots, or `validation_failed` for a
- * folder that is not there, a listing without an image, with too many wildcards, or when all together exceed `cap`;
- * `volume_unavailable` or `machine_overloaded` where a folder cannot be read in time.
+ * Throws `path_not_allowed` as `checkImagePath` does or for a link that leads out of the roots, or `validation_failed`
+ * for a folder that is not there, a listing without an image, with too many wildcards, or when all together exceed
+ * `cap`; `volume_unavailable` or `machine_overloaded` where a folder cannot be read in time.
  */
 export async function expandImagePaths(
   paths: readonly string[],

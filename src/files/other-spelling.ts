@@ -1,4 +1,7 @@
-/** A file that is not there under the name of a request: opened in the other Unicode form, or what the name may have meant. */
+/**
+ * A file that is not there under the name of a request: opened in the other Unicode form, or what the name may have
+ * meant.
+ */
 import { posix } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import { placesOf } from './image-paths.js';
@@ -21,8 +24,8 @@ export class OtherSpelling {
   }
 
   /**
-   * What `open` gives for the path, or for its other Unicode form where there is no file of that name. Rejects as `open`
-   * does; `image_not_found` then names the file that the path may have meant.
+   * What `open` gives for the path, or for its other Unicode form where there is no file of that name. Rejects as
+   * `open` does; `image_not_found` then names the file that the path may have meant.
    */
   async open<T>(path: string, open: (path: string) => Promise<T>): Promise<T> {
     let missing: unknown;
@@ -51,8 +54,8 @@ export class OtherSpelling {
   }
 
   /**
-   * The path beneath a root that differs in letter case, Unicode form or slashes only; null where there is none. One look at
-   * a time: a job of very many missing images gets its answers without them.
+   * The path beneath a root that differs in letter case, Unicode form or slashes only; null where there is none. One
+   * look at a time: a job of very many missing images gets its answers without them.
    */
   async similar(path: string): Promise<string | null> {
     if (this.#looking) return null;

@@ -30,7 +30,8 @@ export class PictureTimes {
 
   /**
    * By its EXIF data, else its name, else its last change. Null where the name has no time and the file cannot be read,
-   * or not in time; asked once more where that was no fault of the volume. `root` is that of the path in place of the image roots. Never rejects.
+   * or not in time; asked once more where that was no fault of the volume. `root` is that of the path in place of the
+   * image roots. Never rejects.
    */
   async of(path: string, root?: string): Promise<PictureTime | null> {
     const file = await this.#read(path, root === undefined ? this.#roots : [root]);

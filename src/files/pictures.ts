@@ -59,8 +59,9 @@ export class Pictures {
   }
 
   /**
-   * A JPEG of the picture or a part of it, at most so wide, upright, without metadata; a smaller picture keeps its size. Rejects as detection does for
-   * a picture that it cannot read, with `overloaded`, or with `cancelled` where `signal` is aborted before its turn.
+   * A JPEG of the picture or a part of it, at most so wide, upright, without metadata; a smaller picture keeps its
+   * size. Rejects as detection does for a picture that it cannot read, with `overloaded`, or with `cancelled` where
+   * `signal` is aborted before its turn.
    */
   thumbnail(
     { bytes }: Picture,

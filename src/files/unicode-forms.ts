@@ -1,6 +1,6 @@
 /**
- * The path, then those that look the same: some systems store é as one character (NFC), others as e and an accent (NFD), and
- * the person who types it cannot tell.
+ * The path, then those that look the same: some systems store é as one character (NFC), others as e and an accent
+ * (NFD), and the person who types it cannot tell.
  */
 export function unicodeForms(path: string): string[] {
   return [...new Set([path, path.normalize('NFC'), path.normalize('NFD')])];

@@ -1,8 +1,11 @@
-/** Times of pictures, as the clock on the wall showed them: `2025-11-26T14:30:00`, without a zone, as cameras write them. */
+/**
+ * Times of pictures, as the clock on the wall showed them: `2025-11-26T14:30:00`, without a zone, as cameras write
+ * them.
+ */
 
 /**
- * `exif`: DateTimeOriginal, else DateTimeDigitized, else DateTime. `name`: of the file, with its folders. `file`: when its
- * content was changed last. The first that is known counts.
+ * `exif`: DateTimeOriginal, else DateTimeDigitized, else DateTime. `name`: of the file, with its folders. `file`: when
+ * its content was changed last. The first that is known counts.
  */
 export const TIME_SOURCES = ['exif', 'name', 'file'] as const;
 export type TimeSource = (typeof TIME_SOURCES)[number];

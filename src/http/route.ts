@@ -7,8 +7,8 @@ import { problemResponses } from './answer/problem.schema.js';
 import type { PageAccess } from './access/browser-access.js';
 
 /**
- * Handlers validate requests themselves (`readJson`, `validate`): the library's validator parses the body before its size
- * is checked and answers 400 instead of 422.
+ * Handlers validate requests themselves (`readJson`, `validate`): the library's validator parses the body before its
+ * size is checked and answers 400 instead of 422.
  */
 export type RouteHandler = (c: AppContext) => Response | Promise<Response>;
 

@@ -1,4 +1,7 @@
-/** How well two jobs over the same images agree: the boxes of the second against those of the first, which are its measure. */
+/**
+ * How well two jobs over the same images agree: the boxes of the second against those of the first, which are its
+ * measure.
+ */
 import { CONFIDENCE_CHANGE } from '../boxes/changes.js';
 import { toMicros } from '../base/rounded.js';
 import { AgreementSums, type Agreement } from '../boxes/agreement.js';

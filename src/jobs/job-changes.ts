@@ -67,8 +67,8 @@ export async function compareJobs(
 }
 
 /**
- * Reads both jobs once, side by side, and calls `onImage` for each image of both in which one has boxes. Kept are images
- * whose partner has not come yet, which are none where both jobs have the same order.
+ * Reads both jobs once, side by side, and calls `onImage` for each image of both in which one has boxes. Kept are
+ * images whose partner has not come yet, which are none where both jobs have the same order.
  */
 export async function comparePairs(
   jobs: Reads,

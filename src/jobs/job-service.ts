@@ -84,9 +84,9 @@ export class JobService {
   }
 
   /**
-   * Submits images of an ended job as a new job with the same settings, but for the model where one is named: all, or those that failed and, in a job that
-   * was cancelled, those that had no turn. Idempotency as for `submit`. Rejects with `job_not_found`,
-   * `job_not_finished` or `nothing_to_retry`.
+   * Submits images of an ended job as a new job with the same settings, but for the model where one is named: all, or
+   * those that failed and, in a job that was cancelled, those that had no turn. Idempotency as for `submit`. Rejects
+   * with `job_not_found`, `job_not_finished` or `nothing_to_retry`.
    */
   retry(
     retryOf: string,
@@ -392,8 +392,8 @@ function toCounts(image: StoredCounts): ImageCounts {
 }
 
 /**
- * Where none was read beside the run: no turn, a machine that was overloaded, a volume that did not answer, or an earlier
- * version ran it. The worker has read the file all the same.
+ * Where none was read beside the run: no turn, a machine that was overloaded, a volume that did not answer, or an
+ * earlier version ran it. The worker has read the file all the same.
  */
 function otherTime(path: string, modifiedNs: string | null): PictureTime | null {
   const named = timeInName(path);

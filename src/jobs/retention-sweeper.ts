@@ -16,8 +16,7 @@ const ROOM_UNTIL = 0.8;
 /** Between two looks at what keys have, however often they are refused. */
 const PAUSE_MS = 1_000;
 
-export const REMOVAL_REASONS = ['age', 'bound', 'request'] as const;
-export type RemovalReason = (typeof REMOVAL_REASONS)[number];
+export type RemovalReason = 'age' | 'bound' | 'request';
 
 export interface RetentionOptions {
   resultTtlHours: number;

@@ -6,8 +6,8 @@ import { classKey } from '../api/class-key.js';
 const MOST_LISTED = 100;
 
 /**
- * The model's spelling of each requested name, each once; null where `*` is among them. `unknown` has the indices of the
- * names that the model lacks.
+ * The model's spelling of each requested name, each once; null where `*` is among them. `unknown` has the indices of
+ * the names that the model lacks.
  */
 export function matchClasses(
   requested: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The copy of a model in 8 bits: `depot.int8.onnx` beside `depot.onnx`. It names the file that it was made from, and what
- * it loses of that one's mean average precision on labelled photos.
+ * The copy of a model in 8 bits: `depot.int8.onnx` beside `depot.onnx`. It names the file that it was made from, and
+ * what it loses of that one's mean average precision on labelled photos.
  */
 import { z } from 'zod';
 import { describeModel, digestModel } from '../native/core.js';

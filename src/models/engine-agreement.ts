@@ -1,6 +1,7 @@
 /**
- * How far the boxes of a GPU's engine, or of a network that the CPU keeps or computes in few bits, are those of the same
- * file compiled in f32 for the CPU. Each is compared once, on the demo pictures; what came of it is kept beside its file.
+ * How far the boxes of a GPU's engine, or of a network that the CPU keeps or computes in few bits, are those of the
+ * same file compiled in f32 for the CPU. Each is compared once, on the demo pictures; what came of it is kept beside
+ * its file.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -22,10 +23,10 @@ import { runOn, type Picture } from './self-check/model-check.js';
 /** An engine below this is refused. */
 export const LEAST_AGREEMENT = 0.98;
 /**
- * The same in 8 bits, which round more: 0.92 to 0.99 were measured of copies whose loss on labelled photos is proven to be
- * small. What is below computes something else.
+ * The same in 8 bits, which round more: 0.92 to 0.99 were measured of copies whose loss on labelled photos is proven to
+ * be small. What is below computes something else.
  */
-export const LEAST_IN_8_BITS = 0.9;
+const LEAST_IN_8_BITS = 0.9;
 
 const OVERLAP = 0.9;
 /** Largest difference of the scores of partners, as a part of the least one that counts. */
@@ -34,7 +35,9 @@ const GAP = 0.2;
 const CLEAR = 0.25;
 /** ... down to this one: below it a score is rounding. */
 const FAINTEST = 0.001;
-/** Of one picture on one side; it has 300 at most, and a box near the end of one list may be beyond that of the other. */
+/**
+ * Of one picture on one side; it has 300 at most, and a box near the end of one list may be beyond that of the other.
+ */
 const MOST_COUNTED = 200;
 
 const agreementSchema = z.object({
@@ -67,8 +70,9 @@ export interface EngineCheckOptions {
 const isOnGpu = ({ engines }: Pick<NativeModel, 'engines'>): boolean => engines.length > 0;
 
 /**
- * Whether its boxes are compared before it answers. On the CPU a bundled model is not, whose boxes on a picture are known, nor
- * one that was compiled in f32 from its file just now: the other side of the comparison would be the same network.
+ * Whether its boxes are compared before it answers. On the CPU a bundled model is not, whose boxes on a picture are
+ * known, nor one that was compiled in f32 from its file just now: the other side of the comparison would be the same
+ * network.
  */
 export const isCompared = ({
   file,
@@ -99,7 +103,10 @@ async function agreementWithF32(
   return agreement;
 }
 
-/** As `agreementWithF32`, as a share of 0 to 1; null where neither side has a box. Rejects with `invalid_model` below the least. */
+/**
+ * As `agreementWithF32`, as a share of 0 to 1; null where neither side has a box. Rejects with `invalid_model` below
+ * the least.
+ */
 export async function checkEngine(
   model: ComparedModel,
   options: EngineCheckOptions,
@@ -146,8 +153,8 @@ async function measure(
 }
 
 /**
- * Before overlapping boxes are merged: they are many times more, and which of two equals a merge keeps hangs on the last
- * digit.
+ * Before overlapping boxes are merged: they are many times more, and which of two equals a merge keeps hangs on the
+ * last digit.
  */
 async function boxesOn(
   pictures: readonly Picture[],

@@ -1,6 +1,6 @@
 /**
- * Batch sizes of a GPU beyond the smallest: a model serves as soon as the engine of that one is there and proven. The other
- * engines are built and compared with f32 beside it, one after another, and then added.
+ * Batch sizes of a GPU beyond the smallest: a model serves as soon as the engine of that one is there and proven. The
+ * other engines are built and compared with f32 beside it, one after another, and then added.
  */
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { Logger } from '../base/logger-port.js';
@@ -57,7 +57,9 @@ export class LargerBatches {
     this.#turn = this.#turn.then(() => this.#buildMissing(model));
   }
 
-  /** `load`, with no build beside it: the one that runs ends at its next step, keeps its timings and goes on afterwards. */
+  /**
+   * `load`, with no build beside it: the one that runs ends at its next step, keeps its timings and goes on afterwards.
+   */
   async givingWay<T>(load: () => Promise<T>): Promise<T> {
     const stopped = this.#stopBuilder();
     const loaded = stopped.then(load);

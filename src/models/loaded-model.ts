@@ -26,8 +26,8 @@ export interface LoadedModel {
   inHand: number;
   isUnloaded: boolean;
   /**
-   * Of its boxes, the share that agrees with f32 on the CPU, on a GPU at the batch size where fewest do; null where there was
-   * none to compare.
+   * Of its boxes, the share that agrees with f32 on the CPU, on a GPU at the batch size where fewest do; null where
+   * there was none to compare.
    */
   agreement: number | null;
   /** Why it runs smaller batches on a GPU than the settings name; null where it does not. */

@@ -81,7 +81,9 @@ export async function examineModel(
   };
 }
 
-/** Requested explicitly, because `auto` may choose f32. Null on a CPU without it, and for a model that runs in f32 only. */
+/**
+ * Requested explicitly, because `auto` may choose f32. Null on a CPU without it, and for a model that runs in f32 only.
+ */
 async function examineInBf16(path: string, options: ExaminationOptions): Promise<Examined | null> {
   try {
     const examined = await examineIn('bf16', path, options);

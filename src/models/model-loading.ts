@@ -22,7 +22,9 @@ export interface ModelLoadingParts {
   onUnfitCopy(model: string, fault: string): void;
   /** A network is unfit, and is compiled anew, or in f32, before its file is refused. */
   onUnfitNetwork(model: string, fault: string, next: HowToLoad): void;
-  /** Checks a fresh model before its first request, sets its `agreement`, and rejects with `invalid_model` to refuse it. */
+  /**
+   * Checks a fresh model before its first request, sets its `agreement`, and rejects with `invalid_model` to refuse it.
+   */
   admit(model: LoadedModel): Promise<void>;
 }
 
@@ -93,8 +95,8 @@ export class ModelLoading {
   }
 
   /**
-   * What may be wrong with the network of an unfit model and not with its file; null where nothing is. In few bits another
-   * network of the file would score the same; in f32 it is the one that the kept network differs from.
+   * What may be wrong with the network of an unfit model and not with its file; null where nothing is. In few bits
+   * another network of the file would score the same; in f32 it is the one that the kept network differs from.
    */
   #nextWay({ native, agreement }: LoadedModel, how: HowToLoad): HowToLoad | null {
     const isSameAgain = native.precision !== 'f32' && isTooFarOff({ share: agreement }, native);

@@ -55,8 +55,8 @@ interface Unused extends Refusal {
  * file that is missing or unusable unloads none. If memory runs short during a load, others are unloaded although that
  * load may still fail.
  *
- * A file that has replaced that of a loaded model is loaded beside it. Requests get the new model once it has passed its
- * check; the old one is unloaded after its last image.
+ * A file that has replaced that of a loaded model is loaded beside it. Requests get the new model once it has passed
+ * its check; the old one is unloaded after its last image.
  */
 export class ModelRegistry {
   readonly #parts: ModelRegistryParts;
@@ -129,8 +129,8 @@ export class ModelRegistry {
   }
 
   /**
-   * Rejects with `unknown_model`, or `invalid_model` with the reason; with `model_changed` where neither a loaded model nor
-   * its file is the version that is wanted.
+   * Rejects with `unknown_model`, or `invalid_model` with the reason; with `model_changed` where neither a loaded model
+   * nor its file is the version that is wanted.
    */
   async load(name: string, wanted?: ModelVersion): Promise<LoadedModel> {
     const known = this.ready(name, wanted);
@@ -211,8 +211,8 @@ export class ModelRegistry {
   }
 
   /**
-   * Looks at the files of the loaded models: takes those that were replaced, forgets those that were removed. True where a
-   * file may still be written: it is left to a later call. Never rejects.
+   * Looks at the files of the loaded models: takes those that were replaced, forgets those that were removed. True
+   * where a file may still be written: it is left to a later call. Never rejects.
    */
   refresh(): Promise<boolean> {
     this.#round ??= this.#refresh().finally(() => {

@@ -30,7 +30,10 @@ async function stateOf(path: string): Promise<State> {
   return { fingerprint: fingerprints.join(' '), modifiedMs: Math.max(...modified) };
 }
 
-/** Names that exporters give files of weights. Which of them the model has is in the model itself, which is not read here. */
+/**
+ * Names that exporters give files of weights. Which of them the model has is in the model itself, which is not read
+ * here.
+ */
 const WEIGHTS = /(?:data|weights|bin)$/i;
 
 async function weightsBeside(path: string): Promise<string[]> {
@@ -59,8 +62,9 @@ export class RestingFiles {
   readonly #seen = new Map<string, { fingerprint: string; since: number }>();
 
   /**
-   * The fingerprint of a file; null while it may still be written. It is at rest one second after its time of change, or
-   * after a look that showed the same: the clock of a volume may be another one. A file that is not there has no time.
+   * The fingerprint of a file; null while it may still be written. It is at rest one second after its time of change,
+   * or after a look that showed the same: the clock of a volume may be another one. A file that is not there has no
+   * time.
    */
   async look(path: string): Promise<string | null> {
     const { fingerprint, modifiedMs } = await stateOf(path);

@@ -12,23 +12,27 @@ export interface NativeAddon {
   buildInfo(): NativeBuildInfo;
   /** The GPUs that a core can use now. Takes well under 2 s, and never fails. */
   gpus(): NativeGpus;
-  /** Why GPUs decode no JPEGs: a build without nvJPEG, or no such library here; null where they can. For gpu-check.sh. */
+  /**
+   * Why GPUs decode no JPEGs: a build without nvJPEG, or no such library here; null where they can. For gpu-check.sh.
+   */
   jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
   /**
-   * A sentence for each thing that the model in this file could not do on a GPU, such as full batches; on a thread of libuv,
-   * without a GPU. Rejects as `loadModel` does.
+   * A sentence for each thing that the model in this file could not do on a GPU, such as full batches; on a thread of
+   * libuv, without a GPU. Rejects as `loadModel` does.
    */
   gpuLimits(path: string): Promise<string[]>;
   /** A model file with the weights that lie in files beside it, read off the JS thread. Rejects as `loadModel` does. */
   readModel(path: string): Promise<Buffer>;
   /**
-   * A text that was kept under this name in the folder of engines; null where there is none, or not as it was kept. On a
-   * thread of libuv, as `keep`.
+   * A text that was kept under this name in the folder of engines; null where there is none, or not as it was kept. On
+   * a thread of libuv, as `keep`.
    */
   readKept(folder: string, name: string): Promise<string | null>;
-  /** Keeps a text, in place of what was there. Rejects with an Error carrying `code` where the folder does not take it. */
+  /**
+   * Keeps a text, in place of what was there. Rejects with an Error carrying `code` where the folder does not take it.
+   */
   keep(folder: string, name: string, text: string): Promise<void>;
   /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */
   decodeImage(bytes: Uint8Array, maxPixels: number, maxSide: number): Promise<NativePixels>;
@@ -119,10 +123,10 @@ export interface NativeInputSize {
 }
 
 /**
- * How the outputs of a network hold its boxes, as `native/model/head.h` has it. `scales`: the network was cut at its head,
- * which is proven to give the same boxes. `rows`: a row per side of the boxes and per class. `final`: a row per box, of
- * corners, score and class; the network leaves out boxes itself, those below a score of its own as well, so that an image may
- * have none.
+ * How the outputs of a network hold its boxes, as `native/model/head.h` has it. `scales`: the network was cut at its
+ * head, which is proven to give the same boxes. `rows`: a row per side of the boxes and per class. `final`: a row per
+ * box, of corners, score and class; the network leaves out boxes itself, those below a score of its own as well, so
+ * that an image may have none.
  */
 export type HeadLayout = 'scales' | 'rows' | 'final';
 
@@ -190,13 +194,13 @@ export interface NativeModelDescription {
 
 export interface NativeCore {
   /**
-   * Reads, checks and compiles an ONNX file off the JS thread, or takes its compiled network from `engineCache`. Rejects
-   * with an Error carrying `code`.
+   * Reads, checks and compiles an ONNX file off the JS thread, or takes its compiled network from `engineCache`.
+   * Rejects with an Error carrying `code`.
    */
   loadModel(path: string, how?: HowToLoad): Promise<NativeModel>;
   /**
-   * Loads engines for more batch sizes of a model, built where none is kept, all or none of them. Batches go on meanwhile,
-   * and are larger from then on. For a GPU. Resolves with the model as it is then, rejects as `loadModel`.
+   * Loads engines for more batch sizes of a model, built where none is kept, all or none of them. Batches go on
+   * meanwhile, and are larger from then on. For a GPU. Resolves with the model as it is then, rejects as `loadModel`.
    */
   addBatches(modelId: number, batches: number[]): Promise<NativeModel>;
   /** Frees a model once its last task has ended, on the thread that loads models. */
@@ -243,8 +247,8 @@ export interface NativeTask extends EngineParameters {
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
   /**
-   * Every row of a network of the layouts `rows` and `final` instead of boxes: in pixels of the input, in the order of the
-   * output, whatever the numbers are. False when left out.
+   * Every row of a network of the layouts `rows` and `final` instead of boxes: in pixels of the input, in the order of
+   * the output, whatever the numbers are. False when left out.
    */
   raw?: boolean;
 }

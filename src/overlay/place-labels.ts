@@ -18,8 +18,8 @@ const MOST_HIDDEN = 0.4;
 const ALL_HIDDEN = 0.999;
 
 /**
- * The place of each box's label; null where there is none. Earlier boxes choose first. Of the places that are free, each
- * takes the one that covers least of the boxes. All lengths have one unit.
+ * The place of each box's label; null where there is none. Earlier boxes choose first. Of the places that are free,
+ * each takes the one that covers least of the boxes. All lengths have one unit.
  */
 export function placeLabels(
   boxes: readonly LabelledBox[],

@@ -1,4 +1,6 @@
-/** Wires HTTP and the event stream over the ports they are given. Opens no port; `src/http/server/listen.ts` listens. */
+/**
+ * Wires HTTP and the event stream over the ports they are given. Opens no port; `src/http/server/listen.ts` listens.
+ */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';

@@ -1,6 +1,6 @@
 /**
- * Traces over OTLP, where OpenTelemetry's own variables name a collector: a span per request, and one per job in the trace
- * of the request that submitted it. The libraries are installed by who wants traces, and loaded only then.
+ * Traces over OTLP, where OpenTelemetry's own variables name a collector: a span per request, and one per job in the
+ * trace of the request that submitted it. The libraries are installed by who wants traces, and loaded only then.
  */
 import type { Attributes, Context } from '@opentelemetry/api';
 import type { TraceContext } from '../base/trace-context.js';

@@ -49,8 +49,8 @@ const MIB = 1024 * 1024;
 const FIRST_LISTING_MS = 1_000;
 
 /**
- * Returns the address at which the service listens. Each part registers with `releases` how it is stopped, also where the
- * start fails later: the order of release is the reverse of this one.
+ * Returns the address at which the service listens. Each part registers with `releases` how it is stopped, also where
+ * the start fails later: the order of release is the reverse of this one.
  */
 export async function startService(
   config: Config,

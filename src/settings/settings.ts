@@ -1,6 +1,6 @@
 /**
- * Every setting: key, schema, default, description, and who takes it. Flags, environment variables, docs/configuration.md,
- * `GET /v1/settings` and the environment of worker processes are derived from it.
+ * Every setting: key, schema, default, description, and who takes it. Flags, environment variables,
+ * docs/configuration.md, `GET /v1/settings` and the environment of worker processes are derived from it.
  */
 import { delimiter } from 'node:path';
 import { z } from 'zod';
@@ -35,7 +35,9 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** `cpu,cpu` gives worker processes on the CPU, one per entry: for tests, and to keep the engine apart from the service. */
+/**
+ * `cpu,cpu` gives worker processes on the CPU, one per entry: for tests, and to keep the engine apart from the service.
+ */
 const GPUS = /^(auto|\d+(,\d+)*|cpu(,cpu)*)$/;
 
 function hasDuplicates(text: string): boolean {

@@ -76,7 +76,8 @@ function halfRestored(dataDir: string): Error {
 }
 
 /**
- * The folder is this process's alone until the lock is closed. Throws an `Error` for the operator where it is another's.
+ * The folder is this process's alone until the lock is closed. Throws an `Error` for the operator where it is
+ * another's.
  *
  * Node has no flock. An open exclusive transaction on a database of its own holds the kernel's lock on that file;
  * the kernel drops it with the process, so a kill leaves nothing stale behind.

@@ -1,7 +1,8 @@
 /**
- * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have a
- * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
- * row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
+ * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have
+ * a million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome,
+ * `job_boxes` a row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per
+ * model file.
  */
 import { byClassKey, classKey } from '../api/class-key.js';
 import type { NamedVersion } from '../api/model.js';
@@ -177,8 +178,8 @@ export class ImageReads {
   }
 
   /**
-   * With these indexes, in this order, which is that of the join: sorted, all would be read before the first. Only the first
-   * ones where they fill a page, and at least one.
+   * With these indexes, in this order, which is that of the join: sorted, all would be read before the first. Only the
+   * first ones where they fill a page, and at least one.
    */
   imagesAt(jobNumber: number, indexes: readonly number[]): StoredImage[] {
     return pageOf(

@@ -198,7 +198,10 @@ export interface StoreUse {
   owner: string;
   /** About. */
   bytes: number;
-  /** Of these, what neither age nor the bound removes: kept jobs, those that have not ended or wait for a webhook, views. */
+  /**
+   * Of these, what neither age nor the bound removes: kept jobs, those that have not ended or wait for a webhook,
+   * views.
+   */
   staying: number;
   /** Jobs. */
   unfinished: number;

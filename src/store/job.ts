@@ -92,8 +92,8 @@ export interface JobModelUse extends NamedVersion {
 export type ClassCounts = Readonly<Record<string, number>>;
 
 /**
- * What an image without an outcome is: it waits for its turn, or its job was ended before it had one. All counts, states
- * and results follow this.
+ * What an image without an outcome is: it waits for its turn, or its job was ended before it had one. All counts,
+ * states and results follow this.
  */
 export function withoutOutcome({ completedAt }: Pick<Job, 'completedAt'>): 'pending' | 'not_run' {
   return completedAt === null ? 'pending' : 'not_run';
@@ -180,7 +180,6 @@ export interface ImageTally {
   /** Every region has a row without class and boxes too. */
   regions: { region: string; class: string; boxes: number }[];
 }
-
 
 /** An image that has ended, as it counts. */
 export interface ImageCounts {

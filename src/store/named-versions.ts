@@ -1,6 +1,6 @@
 /**
- * Rows of `views` and of `model_aliases`, contents by name: every change is a new version, and numbers of versions are not
- * used again. A version without content says that the name was deleted.
+ * Rows of `views` and of `model_aliases`, contents by name: every change is a new version, and numbers of versions are
+ * not used again. A version without content says that the name was deleted.
  */
 import { LatticeError } from '../api/errors.js';
 import type { Statements } from './statements.js';
@@ -73,7 +73,9 @@ export class NamedVersions<Content extends object> {
     return rows.map((row) => this.#stored(row));
   }
 
-  /** The newest version, or this one, also of a name that was deleted since. Throws `view_not_found`, `alias_not_found`. */
+  /**
+   * The newest version, or this one, also of a name that was deleted since. Throws `view_not_found`, `alias_not_found`.
+   */
   get(key: Key, version?: number): Version & Content {
     const found = this.find(key, version);
     if (found === null) throw nameNotFound(this.#table.noun, key.name);

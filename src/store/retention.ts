@@ -44,9 +44,9 @@ export class Retention {
   }
 
   /**
-   * What is kept for some hours is kept while the service runs so long, whatever the clock does: nothing goes unless its
-   * time is before all that the clock has shown since. Ends the `keep` of jobs whose days of running time are over. To be
-   * called before each sweep.
+   * What is kept for some hours is kept while the service runs so long, whatever the clock does: nothing goes unless
+   * its time is before all that the clock has shown since. Ends the `keep` of jobs whose days of running time are over.
+   * To be called before each sweep.
    */
   sweepLimits({ now, running, resultTtlHours, historyHours }: KeptTimes): SweepLimits {
     const total = this.#mark(now, running, Math.min(resultTtlHours, historyHours));
@@ -120,9 +120,9 @@ export class Retention {
 
   /**
    * One small batch of making the store no larger than `most`: images of jobs that are gone, then the jobs that ended
-   * first, but for kept ones, with as many of the oldest events. Jobs of keys that have more than their shares go first;
-   * those of other keys only where no key has more, or above `most.file`. With `more` there is work left; without it and
-   * above `most.used`, nothing is left that may go.
+   * first, but for kept ones, with as many of the oldest events. Jobs of keys that have more than their shares go
+   * first; those of other keys only where no key has more, or above `most.file`. With `more` there is work left;
+   * without it and above `most.used`, nothing is left that may go.
    */
   makeRoom(most: StoreSize, shares: StoreShares = null): MadeRoom {
     const none = { removed: 0, oldest: null, newest: null };

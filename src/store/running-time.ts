@@ -1,6 +1,7 @@
 /**
- * How long the store has been in use, over all runs: a clock that nobody sets. It stands while the service is stopped. After
- * a crash it lacks at most what has passed since the last sweep, so that what is kept by it is kept longer, not shorter.
+ * How long the store has been in use, over all runs: a clock that nobody sets. It stands while the service is stopped.
+ * After a crash it lacks at most what has passed since the last sweep, so that what is kept by it is kept longer, not
+ * shorter.
  */
 import type { Statements } from './statements.js';
 

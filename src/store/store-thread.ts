@@ -2,8 +2,8 @@
  * The thread that owns the database. Takes the calls that have arrived, commits the writes of up to 128 of them
  * with one sync, answers, and repeats: a single call never waits for others, calls that arrive together share the sync.
  *
- * A public method of a class in `bindCalls` is a call: the thread finds it by its name, and the type that the main thread
- * uses follows from it.
+ * A public method of a class in `bindCalls` is a call: the thread finds it by its name, and the type that the main
+ * thread uses follows from it.
  *
  * No module that it loads loads zod: that would be half of the time of its start.
  */

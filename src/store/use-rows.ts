@@ -34,7 +34,9 @@ function useOf(statements: Statements, owner: string): StoreUse {
   return (statements.get(sql, owner) as StoreUse | undefined) ?? none;
 }
 
-/** Throws `quota_exceeded` where the owner may not submit a job. Reads one row; all only of an owner beyond its share. */
+/**
+ * Throws `quota_exceeded` where the owner may not submit a job. Reads one row; all only of an owner beyond its share.
+ */
 export function refuseJob(statements: Statements, owner: string, allowed: JobAllowances): void {
   const { jobs, freeJobs, store } = allowed;
   if (jobs !== null) {
@@ -44,8 +46,8 @@ export function refuseJob(statements: Statements, owner: string, allowed: JobAll
 }
 
 /**
- * Throws `quota_exceeded` where the owner may not have more that stays. What may go makes room by itself, so that it counts
- * only where a mark is the limit, or where the store is near its bound.
+ * Throws `quota_exceeded` where the owner may not have more that stays. What may go makes room by itself, so that it
+ * counts only where a mark is the limit, or where the store is near its bound.
  */
 export function refuseBytes(
   statements: Statements,

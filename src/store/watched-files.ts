@@ -1,7 +1,7 @@
 /**
- * Rows of `watched_files`, the ledger of the watches. A version of a file is in it from the write that submits it on, so
- * it is submitted once. A file that changes before its turn is read as it is then: the write of the outcome puts that
- * version in place of the submitted one, so it is not submitted again, and the submitted one was never read.
+ * Rows of `watched_files`, the ledger of the watches. A version of a file is in it from the write that submits it on,
+ * so it is submitted once. A file that changes before its turn is read as it is then: the write of the outcome puts
+ * that version in place of the submitted one, so it is not submitted again, and the submitted one was never read.
  */
 import { LatticeError, type ErrorCode } from '../api/errors.js';
 import type { ImageOutcome } from './job.js';

@@ -37,8 +37,8 @@ export interface StoredWatch extends WatchContent {
 }
 
 /**
- * Names what a file contains, without reading it: `inode-size-modified`. The inode is 0 on a volume that does not keep the
- * numbers. A rename keeps the version, every write makes another.
+ * Names what a file contains, without reading it: `inode-size-modified`. The inode is 0 on a volume that does not keep
+ * the numbers. A rename keeps the version, every write makes another.
  */
 export type FileVersion = string;
 
@@ -51,8 +51,8 @@ export interface WatchedFile {
 }
 
 /**
- * What the ledger says of a file. `known`: nothing is to be done. `back`: the same, of one that was missing. `pending`: ask
- * again when images of the watch have got their outcomes. Paths: files of this version were known by these names.
+ * What the ledger says of a file. `known`: nothing is to be done. `back`: the same, of one that was missing. `pending`:
+ * ask again when images of the watch have got their outcomes. Paths: files of this version were known by these names.
  */
 export type Verdict = 'known' | 'back' | 'pending' | 'new' | readonly string[];
 

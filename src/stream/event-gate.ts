@@ -51,8 +51,8 @@ export class EventGate {
   }
 
   /**
-   * Takes the waiting `job_submitted` of a job for use as the answer. Null when it has not arrived; if `expected`, it is
-   * then dropped when it arrives.
+   * Takes the waiting `job_submitted` of a job for use as the answer. Null when it has not arrived; if `expected`, it
+   * is then dropped when it arrives.
    */
   claim(job: Job, expected: boolean): JobEvent | null {
     const index = this.#held.findIndex(

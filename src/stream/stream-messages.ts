@@ -74,8 +74,8 @@ export function idOf(value: unknown): MessageId | undefined {
 }
 
 /**
- * Wire form of an event; `messageId` only for the socket whose submission it answers. Without `seq` for a submission whose
- * event has not arrived yet: the number belongs to the event.
+ * Wire form of an event; `messageId` only for the socket whose submission it answers. Without `seq` for a submission
+ * whose event has not arrived yet: the number belongs to the event.
  */
 export function eventMessage(
   event: Omit<JobEvent, 'seq' | 'keyId'> & { seq?: number },

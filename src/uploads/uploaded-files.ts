@@ -1,6 +1,7 @@
 /**
- * Files that callers sent, on disk: a folder for each upload, within one quota. In it `files` holds what is whole, `parts`
- * what is being written; a kill leaves nothing else. Nothing but this class writes there, and it makes no links.
+ * Files that callers sent, on disk: a folder for each upload, within one quota. In it `files` holds what is whole,
+ * `parts` what is being written; a kill leaves nothing else. Nothing but this class writes there, and it makes no
+ * links.
  */
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rename, rm, statfs, type FileHandle } from 'node:fs/promises';
@@ -128,7 +129,10 @@ export class UploadedFiles {
     }
   }
 
-  /** Throws `uploads_full` where so many more bytes have no room; rejects with `storage_unavailable` where the disk has none. */
+  /**
+   * Throws `uploads_full` where so many more bytes have no room; rejects with `storage_unavailable` where the disk has
+   * none.
+   */
   async refuseWithoutRoom(bytes: number): Promise<void> {
     if (bytes > this.freeBytes) throw this.#full(bytes);
     const { bavail, bsize } = await statfs(dirname(this.#folder));
@@ -137,8 +141,9 @@ export class UploadedFiles {
 
   /**
    * Streams a file to disk, in place of one of the same name. Resolves once it is there for good. Rejects with
-   * what `refuse` throws for so many more bytes, `LeftOutFile`, `image_too_large`, `uploads_full`, `storage_unavailable`, `bad_request` for a body that ends early, or
-   * `validation_failed` for a name that cannot be beside the others.
+   * what `refuse` throws for so many more bytes, `LeftOutFile`, `image_too_large`, `uploads_full`,
+   * `storage_unavailable`, `bad_request` for a body that ends early, or `validation_failed` for a name that cannot be
+   * beside the others.
    */
   async write(
     id: string,

@@ -1,6 +1,6 @@
 /**
- * Photos that a caller sends for a job: a folder with an owner. A job that names it keeps it; without one it is removed,
- * at once where a job had it, else an hour after its last use.
+ * Photos that a caller sends for a job: a folder with an owner. A job that names it keeps it; without one it is
+ * removed, at once where a job had it, else an hour after its last use.
  */
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -94,7 +94,10 @@ export class Uploads {
     this.#owners = parts.owners ?? new Map<string, string | null>();
   }
 
-  /** Makes a folder for those of the files that are read. Rejects with `uploads_full`, `quota_exceeded`, `rate_limited` or `storage_unavailable`. */
+  /**
+   * Makes a folder for those of the files that are read. Rejects with `uploads_full`, `quota_exceeded`, `rate_limited`
+   * or `storage_unavailable`.
+   */
   async create(
     planned: readonly PlannedFile[],
     keyId: string | null,

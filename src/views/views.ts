@@ -1,6 +1,6 @@
 /**
- * Views: stored regions by name, and for which paths of images they are used. Each API key has its own. All are in memory,
- * because every image of a job looks for its view when it runs; only this process writes the store.
+ * Views: stored regions by name, and for which paths of images they are used. Each API key has its own. All are in
+ * memory, because every image of a job looks for its view when it runs; only this process writes the store.
  */
 import { posix } from 'node:path';
 import { LatticeError } from '../api/errors.js';
@@ -71,8 +71,8 @@ export class Views {
   }
 
   /**
-   * Resolves once it is on disk: from then on images that begin use it. Rejects with `view_changed` where another call has
-   * changed the view since this one began.
+   * Resolves once it is on disk: from then on images that begin use it. Rejects with `view_changed` where another call
+   * has changed the view since this one began.
    */
   async put(name: string, content: ViewContent, keyId: string | null): Promise<Put<StoredView>> {
     const [owner, at, store] = [ownerOf(keyId), Date.now() / 1000, this.#ofStore(keyId)];
@@ -94,8 +94,8 @@ export class Views {
   }
 
   /**
-   * The options with the regions of their view, as it is now: that of its name, else the one whose paths match where the
-   * options have no regions. `path` is null for an image that is in no file. Throws `unknown_view`.
+   * The options with the regions of their view, as it is now: that of its name, else the one whose paths match where
+   * the options have no regions. `path` is null for an image that is in no file. Throws `unknown_view`.
    */
   resolve(options: DetectOptions, path: string | null, keyId: string | null): Resolved {
     if (options.view === null && options.regions !== null) return { options, used: {} };

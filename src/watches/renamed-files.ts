@@ -14,17 +14,17 @@ export interface RenamedFiles {
 }
 
 /**
- * Whose versions `renamedFiles` needs. The files themselves come last: if they are there after an earlier name was not, that
- * name is gone, and not the folder.
+ * Whose versions `renamedFiles` needs. The files themselves come last: if they are there after an earlier name was not,
+ * that name is gone, and not the folder.
  */
 export function pathsToLookAt(files: readonly NamedFile[]): string[] {
   return [...new Set([...files.flatMap(({ names }) => names), ...files.map(({ path }) => path)])];
 }
 
 /**
- * `current`: path -> version of the file there now; null: no file, undefined: not known, as on a volume that is away. An
- * earlier name with another file or none is taken by one file of each version; where all still have the version, the file
- * is a copy.
+ * `current`: path -> version of the file there now; null: no file, undefined: not known, as on a volume that is away.
+ * An earlier name with another file or none is taken by one file of each version; where all still have the version, the
+ * file is a copy.
  */
 export function renamedFiles(
   files: readonly NamedFile[],

@@ -1,6 +1,6 @@
 /**
- * Makes jobs of the files of one watch: asks the ledger about files at rest, and submits those that are new, in batches.
- * The ledger alone decides; what is in memory here may be lost at any time.
+ * Makes jobs of the files of one watch: asks the ledger about files at rest, and submits those that are new, in
+ * batches. The ledger alone decides; what is in memory here may be lost at any time.
  */
 import { toLatticeError } from '../api/errors.js';
 import type { OpenFolders } from '../files/folder-scanner.js';

@@ -88,7 +88,10 @@ export class Watches {
     return [...this.#runs.values()].map(({ watch, progress }) => ({ name: watch.name, progress }));
   }
 
-  /** Resolves once it is on disk and has looked at the files that are there. Rejects with `watch_exists` or `quota_exceeded`. */
+  /**
+   * Resolves once it is on disk and has looked at the files that are there. Rejects with `watch_exists` or
+   * `quota_exceeded`.
+   */
   async add(name: string, content: WatchContent, keyId: string | null): Promise<WatchView> {
     const { ledger, allowances } = this.#options;
     const allowance = allowances.of('watches', keyId);

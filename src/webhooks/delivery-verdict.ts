@@ -8,7 +8,7 @@ export const DEFAULT_SCHEDULE: readonly number[] = [0, 5, 300, 1_800, 7_200, 18_
 export const MAX_RETRY_AFTER_S = 36_000;
 
 /** Waits vary by this share, so that a receiver that was down does not get all retries at once. */
-export const JITTER = 0.2;
+const JITTER = 0.2;
 
 export type AttemptOutcome =
   | { kind: 'answered'; status: number; retryAfter: string | null }

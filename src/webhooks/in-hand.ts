@@ -1,4 +1,6 @@
-/** Deliveries that are being attempted: bounded in all and per host, so that one hanging host leaves places for others. */
+/**
+ * Deliveries that are being attempted: bounded in all and per host, so that one hanging host leaves places for others.
+ */
 import type { WebhookDelivery } from '../store/webhook-delivery.js';
 
 export const MAX_IN_FLIGHT = 50;

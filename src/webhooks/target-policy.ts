@@ -18,7 +18,9 @@ const METADATA_ADDRESSES = [
   'fd20:ce::254',
 ].map((address) => ipaddr.parse(address).toNormalizedString());
 
-/** Of IPv6. What lies outside is not assigned, or holds an IPv4 address: `::7f00:1` is 127.0.0.1 (RFC 4291, 2.5.5.1). */
+/**
+ * Of IPv6. What lies outside is not assigned, or holds an IPv4 address: `::7f00:1` is 127.0.0.1 (RFC 4291, 2.5.5.1).
+ */
 const PUBLIC_NETWORK = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** Private ranges depend on `env`; the rest is the same in both modes. */

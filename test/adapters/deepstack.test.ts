@@ -84,7 +84,9 @@ function send(
   });
 }
 
-/** Frigate: its rows of (class, score, y_min, x_min, y_max, x_max) as shares of the picture; at most 20, with no check. */
+/**
+ * Frigate: its rows of (class, score, y_min, x_min, y_max, x_max) as shares of the picture; at most 20, with no check.
+ */
 async function frigate(labels: readonly string[], side: number): Promise<number[][]> {
   const { body } = await send(DETECTION, [field('api_key', ''), image()]);
   const rows = Array.from({ length: 20 }, () => [0, 0, 0, 0, 0, 0]);

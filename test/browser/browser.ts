@@ -98,7 +98,10 @@ export function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }
 
-/** For the documentation; only where UI_SCREENSHOTS names a folder. UI_SCREENSHOT_PHOTOS: set of `render.py set`, for jobs. */
+/**
+ * For the documentation; only where UI_SCREENSHOTS names a folder. UI_SCREENSHOT_PHOTOS: set of `render.py set`, for
+ * jobs.
+ */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!wantsScreenshots) return;
   const png = await page.screenshot();

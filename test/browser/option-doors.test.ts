@@ -1,4 +1,7 @@
-/** Every option of a detection on the page, from the same table as the other doors: what is asked for, and what is shown. */
+/**
+ * Every option of a detection on the page, from the same table as the other doors: what is asked for, and what is
+ * shown.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

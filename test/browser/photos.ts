@@ -24,7 +24,10 @@ const COCO_NAMES = new Map([
 const OWN_NAMES = new Map(['car', 'motorcycle', 'bus', 'truck'].entries());
 const TESTDATA = { folder: join(SHARED_TESTDATA, 'coco128/images'), names: COCO_NAMES };
 const DEMO = { folder: join(PROJECT_ROOT, 'models/demo'), names: OWN_NAMES };
-/** Screenshots are published, which the photos of the test data may not be: they show rendered streets (models/train/render.py). */
+/**
+ * Screenshots are published, which the photos of the test data may not be: they show rendered streets
+ * (models/train/render.py).
+ */
 const RENDERED = { folder: process.env.UI_SCREENSHOT_PHOTOS ?? DEMO.folder, names: OWN_NAMES };
 const unpublished = hasTestdata ? TESTDATA : DEMO;
 const { folder: FOLDER, names: NAMES } =

@@ -1,4 +1,6 @@
-/** `lattice backup` and `lattice restore` beside a real service under load, and with either of them killed in the midst. */
+/**
+ * `lattice backup` and `lattice restore` beside a real service under load, and with either of them killed in the midst.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -107,7 +109,9 @@ function momentOf(printed: string): number {
   return Date.parse(time);
 }
 
-/** Every job that was acknowledged before the backup's moment is in the folder, no job that was never sent, and all end. */
+/**
+ * Every job that was acknowledged before the backup's moment is in the folder, no job that was never sent, and all end.
+ */
 async function expectAllBefore(moment: number, load: Load, place: string): Promise<void> {
   await using service = await serve(place);
   const before = [...load.acknowledged].filter(([, at]) => at < moment).map(([id]) => id);

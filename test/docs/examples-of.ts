@@ -27,7 +27,9 @@ export function examplesOf(page: string): Example[] {
   }));
 }
 
-/** A command ends with its line, unless that ends with a backslash. JSON below it, up to an empty line, is its output. */
+/**
+ * A command ends with its line, unless that ends with a backslash. JSON below it, up to an empty line, is its output.
+ */
 export function commandsOf({ text }: Example): Command[] {
   const commands: Command[] = [];
   let isOutput = false;

@@ -1,4 +1,5 @@
-// The compiled job part with a detector of 2 ms that fails every second image of a job, under eight submitters. Prints every acknowledged id until it is killed.
+// The compiled job part with a detector of 2 ms that fails every second image of a job, under eight submitters. Prints
+// every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
 import { LatticeError } from '../../dist/api/errors.js';
 import { openJobs } from '../../dist/jobs/open-jobs.js';

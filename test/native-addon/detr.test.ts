@@ -1,4 +1,7 @@
-/** Networks that end as RT-DETR, whose pictures are stretched: boxes are shares of the picture, whatever its proportions. */
+/**
+ * Networks that end as RT-DETR, whose pictures are stretched: boxes are shares of the picture, whatever its
+ * proportions.
+ */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

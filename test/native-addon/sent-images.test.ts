@@ -1,4 +1,6 @@
-/** Images that come as bytes: the same boxes as from their files, and memory that is held exactly as long as it is read. */
+/**
+ * Images that come as bytes: the same boxes as from their files, and memory that is held exactly as long as it is read.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';

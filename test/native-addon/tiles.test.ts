@@ -1,6 +1,6 @@
 /**
- * Pictures in tiles against a plain reference: it cuts the decoded picture itself, has each part looked at as a picture of
- * its own, and merges the boxes by the rules of `native/tiles`, written anew in the simplest way.
+ * Pictures in tiles against a plain reference: it cuts the decoded picture itself, has each part looked at as a picture
+ * of its own, and merges the boxes by the rules of `native/tiles`, written anew in the simplest way.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

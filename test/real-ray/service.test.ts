@@ -1,6 +1,7 @@
 /**
- * The whole service on a real Ray of two nodes: it has its workers placed by itself and loses nothing whatever part of Ray
- * is killed. The routes, and losses of workers that Ray has no part in, are in test/service. Ray's ports are fixed and so is the service's, in a network namespace of their own.
+ * The whole service on a real Ray of two nodes: it has its workers placed by itself and loses nothing whatever part of
+ * Ray is killed. The routes, and losses of workers that Ray has no part in, are in test/service. Ray's ports are fixed
+ * and so is the service's, in a network namespace of their own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

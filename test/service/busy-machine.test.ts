@@ -1,4 +1,6 @@
-/** A service on a machine whose CPUs are taken by others: what is slow then is the machine, and nothing else is blamed. */
+/**
+ * A service on a machine whose CPUs are taken by others: what is slow then is the machine, and nothing else is blamed.
+ */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** Counts of a job of a real service: the times of pictures on a disk, by every door, and after the pictures are gone. */
+/**
+ * Counts of a job of a real service: the times of pictures on a disk, by every door, and after the pictures are gone.
+ */
 import { text } from 'node:stream/consumers';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

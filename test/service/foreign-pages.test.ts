@@ -1,6 +1,6 @@
 /**
- * A walk over every operation of the OpenAPI document of a real service, from a web page of another origin: it reads and
- * detects, sees no picture, and leaves nothing behind. An operation that the tables do not know fails the walk.
+ * A walk over every operation of the OpenAPI document of a real service, from a web page of another origin: it reads
+ * and detects, sees no picture, and leaves nothing behind. An operation that the tables do not know fails the walk.
  */
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -36,7 +36,9 @@ const EVIL = 'https://evil.example';
 const LISTED = 'https://app.example';
 const page = (origin: string) => ({ origin, 'sec-fetch-site': 'cross-site' });
 
-/** What a browser sends for a foreign page: with CORS, by a form of a sandboxed frame, by an old browser, by an element. */
+/**
+ * What a browser sends for a foreign page: with CORS, by a form of a sandboxed frame, by an old browser, by an element.
+ */
 const FOREIGN: Record<string, string>[] = [
   page(EVIL),
   page('null'),
@@ -76,7 +78,9 @@ const DETECTS: Record<string, Sent> = {
     headers: { 'x-nuclio-function-name': 'yolov8n' },
   },
 };
-/** Operations that change something, with what a program sends for that; in the order in which a program may send them. */
+/**
+ * Operations that change something, with what a program sends for that; in the order in which a program may send them.
+ */
 const CHANGES: Record<string, Sent> = {
   createUpload: { body: {} },
   putUploadedFile: { body: readFileSync(PICTURE) },

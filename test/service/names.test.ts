@@ -1,4 +1,7 @@
-/** A file of any name that a volume can hold, through each door: named as it is given, found, and named so in the answer. */
+/**
+ * A file of any name that a volume can hold, through each door: named as it is given, found, and named so in the
+ * answer.
+ */
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';

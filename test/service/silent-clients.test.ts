@@ -1,4 +1,6 @@
-/** Connections that send nothing, more than the process has descriptors: accepted work and new clients notice nothing. */
+/**
+ * Connections that send nothing, more than the process has descriptors: accepted work and new clients notice nothing.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Two API keys at one service: what is one's own is neither seen, changed nor ended by the other, and who takes all that
- * it may have does not end the service of the other.
+ * Two API keys at one service: what is one's own is neither seen, changed nor ended by the other, and who takes all
+ * that it may have does not end the service of the other.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,6 @@
-/** What a durable submit costs beside the sync it cannot do without. Bounds are loose: other work shares the machine. */
+/**
+ * What a durable submit costs beside the sync it cannot do without. Bounds are loose: other work shares the machine.
+ */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

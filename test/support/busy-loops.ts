@@ -13,7 +13,9 @@ export interface BusyLoops extends Disposable {
   starve: typeof starve;
 }
 
-/** One per CPU. They have to run in the session of what they are to slow down: the kernel may divide the CPU by session. */
+/**
+ * One per CPU. They have to run in the session of what they are to slow down: the kernel may divide the CPU by session.
+ */
 export function startBusyLoops(): BusyLoops {
   const script = `ulimit -t ${MOST_CPU_SECONDS}; while :; do :; done`;
   const loops = Array.from({ length: availableParallelism() }, () =>

@@ -1,4 +1,6 @@
-/** A network that ends as the exports of RT-DETR do, with two outputs: boxes and scores are the same for every picture. */
+/**
+ * A network that ends as the exports of RT-DETR do, with two outputs: boxes and scores are the same for every picture.
+ */
 import { floats, integers, onnxFile, type Node } from './onnx-file.js';
 
 export interface DetrBox {

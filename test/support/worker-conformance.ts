@@ -1,4 +1,6 @@
-/** What a service with two worker processes must do, whatever starts them: all routes, and no image lost with a worker. */
+/**
+ * What a service with two worker processes must do, whatever starts them: all routes, and no image lost with a worker.
+ */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';

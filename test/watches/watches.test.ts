@@ -1,4 +1,6 @@
-/** Watches over real folders, with and without notices of the system: every version of a file at rest has one result. */
+/**
+ * Watches over real folders, with and without notices of the system: every version of a file at rest has one result.
+ */
 import { appendFileSync, linkSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

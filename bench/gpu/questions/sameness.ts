@@ -1,7 +1,7 @@
 /**
- * Does one image give the same boxes whatever runs beside it, for sync and async images and in every slot: bit by bit in batches of one size,
- * and but for rounding in those of another? TensorRT times each batch size's kernels on its own and may choose others,
- * which add up in another order.
+ * Does one image give the same boxes whatever runs beside it, for sync and async images and in every slot: bit by bit
+ * in batches of one size, and but for rounding in those of another? TensorRT times each batch size's kernels on its own
+ * and may choose others, which add up in another order.
  */
 import { join } from 'node:path';
 import { detectionsFrom } from '../../../src/boxes/raw-detections.js';

@@ -1,4 +1,7 @@
-/** How long does one caller wait, from pixels and from JPEGs of four sizes, in process and over HTTP? All sources take turns. */
+/**
+ * How long does one caller wait, from pixels and from JPEGs of four sizes, in process and over HTTP? All sources take
+ * turns.
+ */
 import { dirname } from 'node:path';
 import { startService, type ServiceProcess } from '../../../test/support/service-process.js';
 import type { CoreTask, RawResult } from '../../../src/native/core.js';

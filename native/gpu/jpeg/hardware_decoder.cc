@@ -10,7 +10,7 @@ namespace {
 // Engines may not take smaller images, and the CPU decodes them sooner than they reach the GPU.
 constexpr int kLeastSide = 32;
 
-// A decoder of the CPU insists on the end marker; engines fill in what is missing.
+// A decoder of the CPU needs the end marker; engines fill in what is missing.
 bool EndsAsJpeg(std::span<const uint8_t> bytes) {
   const size_t size = bytes.size();
   return size >= 2 && bytes[size - 2] == 0xFF && bytes[size - 1] == 0xD9;

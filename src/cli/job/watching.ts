@@ -38,7 +38,10 @@ export async function watchJob(
   });
 }
 
-/** Sets the exit code: 0 completed, 3 with failed images, 1 failed, 130 or 143 for a signal, after which the job goes on. */
+/**
+ * Sets the exit code: 0 completed, 3 with failed images, 1 failed, 130 or 143 for a signal, after which the job goes
+ * on.
+ */
 async function followJob(
   client: LatticeClient,
   jobId: string,

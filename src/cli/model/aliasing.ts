@@ -41,7 +41,10 @@ export interface PromoteFlags extends AccessFlags {
   force?: boolean;
 }
 
-/** A shadow that something speaks against, or of which too little is known, needs `force` or a yes. Rejects with `Refusal` without. */
+/**
+ * A shadow that something speaks against, or of which too little is known, needs `force` or a yes. Rejects with
+ * `Refusal` without.
+ */
 export async function promoteAlias(
   name: string,
   flags: PromoteFlags,
@@ -76,7 +79,10 @@ export async function removeAlias(
   if (flags.json !== true) terminal.err(`The alias ${name} is deleted; its models stay.`);
 }
 
-/** Exit code 1 where anything speaks against the shadow or too little is known of it, for scripts that promote it otherwise. */
+/**
+ * Exit code 1 where anything speaks against the shadow or too little is known of it, for scripts that promote it
+ * otherwise.
+ */
 export async function showAgreement(
   name: string,
   flags: AccessFlags,

@@ -150,8 +150,8 @@ interface NextCallParts {
 }
 
 /**
- * `name` without `.pt`. The service must have the same models folder. They ask for all classes where the default, vehicles,
- * would hide most of them.
+ * `name` without `.pt`. The service must have the same models folder. They ask for all classes where the default,
+ * vehicles, would hide most of them.
  */
 export function nextCalls(
   name: string,

@@ -6,7 +6,10 @@ import { readModel } from '../../native/core.js';
 import { placeOf, writeFileTo } from '../output-file.js';
 import { onUserPath, Refusal } from '../terminal.js';
 
-/** Whole or not at all, also when the machine stops in between; makes the folder. Rejects with `UsageError` or `Refusal`. */
+/**
+ * Whole or not at all, also when the machine stops in between; makes the folder. Rejects with `UsageError` or
+ * `Refusal`.
+ */
 export async function copyModel(from: string, to: string): Promise<void> {
   const folder = dirname(to);
   await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));

@@ -31,7 +31,10 @@ export interface AddFlags extends ModelDescription {
   images?: string;
 }
 
-/** Rejects with `UsageError` for what is no ONNX file, with `Refusal` for one that the service could not run and a name that is taken. */
+/**
+ * Rejects with `UsageError` for what is no ONNX file, with `Refusal` for one that the service could not run and a name
+ * that is taken.
+ */
 export async function addModel(
   file: string,
   flags: AddFlags,

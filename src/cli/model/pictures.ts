@@ -96,8 +96,8 @@ interface LabelledPhoto {
 }
 
 /**
- * The labels of each photo; none where it has no file. Class numbers are those of `names`. Rejects with `UsageError` for a
- * file of another form, and where no photo has a file.
+ * The labels of each photo; none where it has no file. Class numbers are those of `names`. Rejects with `UsageError`
+ * for a file of another form, and where no photo has a file.
  */
 async function readLabels(
   folder: string,

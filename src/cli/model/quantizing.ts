@@ -1,4 +1,6 @@
-/** Makes an INT8 copy of a model with a Python library in a separate environment, and compares it on the user's photos. */
+/**
+ * Makes an INT8 copy of a model with a Python library in a separate environment, and compares it on the user's photos.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * When a process that ended is started again. The rules of `cluster/lattice_ray/restart_policy.py`, where `up` does what
- * the seldom starts do here.
+ * When a process that ended is started again. The rules of `cluster/lattice_ray/restart_policy.py`, where `up` does
+ * what the seldom starts do here.
  */
 import { BackOff } from '../../base/back-off.js';
 

@@ -39,8 +39,8 @@ const nodeList = z.array(
 );
 
 /**
- * Asks three questions at once. A question without an answer keeps the one that `known` has: Ray's store may be slow with
- * one of them. Rejects with a `RayFailure`, with `NoAnswer` when the head answers nothing at all.
+ * Asks three questions at once. A question without an answer keeps the one that `known` has: Ray's store may be slow
+ * with one of them. Rejects with a `RayFailure`, with `NoAnswer` when the head answers nothing at all.
  */
 export async function takeSnapshot(
   session: RaySession,

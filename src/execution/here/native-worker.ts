@@ -37,7 +37,10 @@ const CAPACITY_KEPT_MS = 100;
 /** Of a request's deadline, while its model is loaded: the rest is for the answer. */
 const LOAD_SHARE = 0.9;
 const LOADING_RETRY_S = 2;
-/** An engine may have to be built, and a volume may hang: the reload goes on after it. Below the deadline of such a call. */
+/**
+ * An engine may have to be built, and a volume may hang: the reload goes on after it. Below the deadline of such a
+ * call.
+ */
 const RELOAD_MS = 50_000;
 
 export interface NativeWorkerParts {

@@ -47,9 +47,10 @@ export interface OpenDetectorOptions {
 }
 
 /**
- * Starts the native core, loads the default model, checks it with the bundled picture and loads the models of `preload`;
- * returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the settings is not
- * there. A default model that is missing or unfit shows in `unhealthy()`: the service starts and serves other models.
+ * Starts the native core, loads the default model, checks it with the bundled picture and loads the models of
+ * `preload`; returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the
+ * settings is not there. A default model that is missing or unfit shows in `unhealthy()`: the service starts and serves
+ * other models.
  */
 export async function openDetector(
   config: Config,

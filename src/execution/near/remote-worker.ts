@@ -204,7 +204,8 @@ export class RemoteWorker implements Worker {
   }
 
   /**
-   * Nothing is heard of it. Its synchronous images go to another worker: their deadlines may pass before it is given up.
+   * Nothing is heard of it. Its synchronous images go to another worker: their deadlines may pass before it is given
+   * up.
    */
   quiet(silentMs: number): void {
     const text = `Nothing was heard of node ${this.nodeId} (host ${this.host}) for ${Math.round(silentMs / 1_000)} s: is it up, and does it reach the service?`;

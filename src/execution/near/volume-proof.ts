@@ -1,6 +1,6 @@
 /**
- * Whether a worker sees the image folders that the service sees. A mount point whose volume is gone is an ordinary empty
- * folder: a file that the service has tells it from the volume.
+ * Whether a worker sees the image folders that the service sees. A mount point whose volume is gone is an ordinary
+ * empty folder: a file that the service has tells it from the volume.
  */
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Logger } from '../../base/logger-port.js';

@@ -1,7 +1,7 @@
 /**
  * The frames between the service and a worker: JSON texts on one WebSocket that the worker opens. The only other frames
- * are images that a client sent, as they are. Both ends must have the same version of this package, so that a frame needs
- * no version of its own.
+ * are images that a client sent, as they are. Both ends must have the same version of this package, so that a frame
+ * needs no version of its own.
  */
 import { z } from 'zod';
 import { fileReadSchema } from '../../api/file-read.js';

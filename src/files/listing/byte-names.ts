@@ -1,6 +1,7 @@
 /**
- * Names of files are bytes, names in requests are text. A name that is no UTF-8 has its bytes from 80 on as `%80` to `%FF`,
- * which leads to it where no file has that very name: `native/files/rooted_files.h` opens files by the same rule.
+ * Names of files are bytes, names in requests are text. A name that is no UTF-8 has its bytes from 80 on as `%80` to
+ * `%FF`, which leads to it where no file has that very name: `native/files/rooted_files.h` opens files by the same
+ * rule.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';

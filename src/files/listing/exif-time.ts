@@ -1,4 +1,7 @@
-/** The time of a picture in the EXIF data of a JPEG, PNG, WebP or TIFF file. Reads a few short parts of it, wherever they lie. */
+/**
+ * The time of a picture in the EXIF data of a JPEG, PNG, WebP or TIFF file. Reads a few short parts of it, wherever
+ * they lie.
+ */
 import { pictureType } from '../picture-format.js';
 import { wallTime } from '../wall-time.js';
 

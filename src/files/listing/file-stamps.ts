@@ -35,7 +35,10 @@ export async function fileStamps({ files, digest }: StampsQuery): Promise<(Found
   );
 }
 
-/** The file is open, because a network volume asks its server at an open only: a stat may answer what was so a minute ago. */
+/**
+ * The file is open, because a network volume asks its server at an open only: a stat may answer what was so a minute
+ * ago.
+ */
 async function foundFile(
   file: FileHandle,
   status: BigIntStats,

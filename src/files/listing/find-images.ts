@@ -29,8 +29,8 @@ export interface FoundImages {
 }
 
 /**
- * Links are followed beneath the roots: `LinkedSearch`. Rejects when the time has passed, in which a wait for a CPU does not
- * count.
+ * Links are followed beneath the roots: `LinkedSearch`. Rejects when the time has passed, in which a wait for a CPU
+ * does not count.
  */
 export async function findImages(listing: Listing, onFolder?: OnFolder): Promise<FoundImages> {
   const { root, relative, isFolder, cap, withinMs } = listing;

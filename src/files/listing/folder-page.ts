@@ -26,9 +26,9 @@ export interface FolderEntry {
 export type FolderPage = FolderEntry[] | 'absent' | 'forbidden' | OutsideLink;
 
 /**
- * The first `limit` entries behind `after`, by code units. As in a job's folder, links are what they lead to, and neither
- * links that lead out of the roots nor names that begin with a dot are listed. Memory is bounded by the page, not by the
- * folder.
+ * The first `limit` entries behind `after`, by code units. As in a job's folder, links are what they lead to, and
+ * neither links that lead out of the roots nor names that begin with a dot are listed. Memory is bounded by the page,
+ * not by the folder.
  */
 export async function readFolderPage(query: FolderQuery): Promise<FolderPage> {
   const found = await resolveBeneath(query);

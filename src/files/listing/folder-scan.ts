@@ -1,7 +1,7 @@
 /**
- * Scans the folders of one watch. A scan looks at every image; what the system tells of changed folders only makes a look
- * come sooner. What is known of each file is in `SeenFiles`: the service takes those that are due, says what its ledger
- * knows of them, and submits what is fresh.
+ * Scans the folders of one watch. A scan looks at every image; what the system tells of changed folders only makes a
+ * look come sooner. What is known of each file is in `SeenFiles`: the service takes those that are due, says what its
+ * ledger knows of them, and submits what is fresh.
  */
 import { join, posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';

@@ -42,9 +42,9 @@ export class ImageLister {
   }
 
   /**
-   * What the call gives. Rejects with `volume_unavailable` where the volume did not answer in time: from when the process
-   * began, without what it waited for a CPU. With `machine_overloaded` where that was too long. Else with an `Error`: the
-   * listing took too long, failed, or its process ended.
+   * What the call gives. Rejects with `volume_unavailable` where the volume did not answer in time: from when the
+   * process began, without what it waited for a CPU. With `machine_overloaded` where that was too long. Else with an
+   * `Error`: the listing took too long, failed, or its process ended.
    */
   ask<C extends keyof ListingCalls>(
     call: C,

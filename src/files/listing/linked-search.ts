@@ -1,7 +1,7 @@
 /**
- * A search through folders that follows links beneath the roots, but none back to a folder above it: each real folder is
- * read once, and each real file is found once, under its own name before that of a link. Links are followed in the order of their names, when all that
- * comes without them is found, so that the same folders give the same files.
+ * A search through folders that follows links beneath the roots, but none back to a folder above it: each real folder
+ * is read once, and each real file is found once, under its own name before that of a link. Links are followed in the
+ * order of their names, when all that comes without them is found, so that the same folders give the same files.
  */
 import { join, posix } from 'node:path';
 import type { LeftOut } from '../../api/left-out.js';

@@ -26,8 +26,8 @@ export interface ListingRequest {
 }
 
 /**
- * `ready`: it can be asked. `begun`: the file system is asked now. `hangs`: the process works, but the file system did not
- * answer in time.
+ * `ready`: it can be asked. `begun`: the file system is asked now. `hangs`: the process works, but the file system did
+ * not answer in time.
  */
 export type FromListing =
   { ready: true } | { begun: true } | { value: unknown } | { failure: string } | { hangs: true };

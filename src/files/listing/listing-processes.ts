@@ -1,6 +1,6 @@
 /**
- * The processes in which folders are read: started when they are needed, handed out for one question at a time, and ended
- * when nobody has needed them for a while. None keeps this process alive.
+ * The processes in which folders are read: started when they are needed, handed out for one question at a time, and
+ * ended when nobody has needed them for a while. None keeps this process alive.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,6 @@
-/** Opens files and folders of image roots by the rules of detection: never one outside the roots, never one that blocks. */
+/**
+ * Opens files and folders of image roots by the rules of detection: never one outside the roots, never one that blocks.
+ */
 import type { BigIntStats } from 'node:fs';
 import { constants, open, readlink, type FileHandle } from 'node:fs/promises';
 import { pictureType } from '../picture-format.js';
@@ -8,8 +10,8 @@ import { isBeneathRoots, resolveBeneath, type Place } from './resolve-beneath.js
 const HEAD_BYTES = 32;
 
 /**
- * What `read` gives for the first place at which it gives something. Null: no place has a regular file that can be read.
- * The file is closed afterwards.
+ * What `read` gives for the first place at which it gives something. Null: no place has a regular file that can be
+ * read. The file is closed afterwards.
  */
 export async function readFirst<T>(
   places: readonly Place[],
@@ -53,8 +55,8 @@ export async function inFolder<T>(
 }
 
 /**
- * A folder of the path may have become a link since the path was resolved, and the open has followed it: the kernel says
- * where what was opened lies. Rejects with `ENOENT` where that is outside.
+ * A folder of the path may have become a link since the path was resolved, and the open has followed it: the kernel
+ * says where what was opened lies. Rejects with `ENOENT` where that is outside.
  */
 async function whileOpen<T>(
   real: Buffer,

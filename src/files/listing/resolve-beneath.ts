@@ -1,7 +1,7 @@
 /**
- * Where a path beneath an image root leads, by the rule of detection (`native/files/open_beneath.h`): links are followed
- * while they stay beneath the roots. The target of a link is text that is walked from the root in which it lies, also an
- * absolute one and one that reaches another root through `..`; what lies outside is never asked for.
+ * Where a path beneath an image root leads, by the rule of detection (`native/files/open_beneath.h`): links are
+ * followed while they stay beneath the roots. The target of a link is text that is walked from the root in which it
+ * lies, also an absolute one and one that reaches another root through `..`; what lies outside is never asked for.
  */
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { pathOnDisk, shownName } from './byte-names.js';

@@ -1,6 +1,6 @@
 /**
- * The process in which watched folders are scanned: a volume that hangs holds it, not the service. It keeps the version of
- * every file that it has seen, and says when some have come to rest.
+ * The process in which watched folders are scanned: a volume that hangs holds it, not the service. It keeps the version
+ * of every file that it has seen, and says when some have come to rest.
  */
 import { FolderScan, type ScanSpec } from './folder-scan.js';
 

@@ -39,9 +39,9 @@ export class ApiKeys {
   }
 
   /**
-   * One key per line: the key or `sha256:HEX` of it, then white space, its marks in brackets and a name for people. Empty
-   * lines and lines that start with `#` are ignored. Throws a `ConfigError` that contains no key.
-   * Once `stopping` is aborted, unknown keys are answered at once.
+   * One key per line: the key or `sha256:HEX` of it, then white space, its marks in brackets and a name for people.
+   * Empty lines and lines that start with `#` are ignored. Throws a `ConfigError` that contains no key. Once `stopping`
+   * is aborted, unknown keys are answered at once.
    */
   static parse(text: string, stopping?: AbortSignal): ApiKeys {
     const keys = text.split(/\r?\n/).flatMap((line, index) => {
@@ -67,7 +67,9 @@ export class ApiKeys {
     }
   }
 
-  /** The keys of the file as it is now. Throws `ConfigError` when it cannot be read or used, and keeps those there are. */
+  /**
+   * The keys of the file as it is now. Throws `ConfigError` when it cannot be read or used, and keeps those there are.
+   */
   readAgain(path: string): void {
     this.#keys = ApiKeys.readFile(path).#keys;
     this.#marks = marksOf(this.#keys);
@@ -176,8 +178,9 @@ export function presentedKey(c: AppContext): string | undefined {
 }
 
 /**
- * Owner of the key that the request presents, else of `other`; null for a missing or unknown key. As `ApiKeys.owner`, with the
- * address of the connection: behind a proxy it is the proxy's. Rejects with `forbidden` for a key that reads metrics only.
+ * Owner of the key that the request presents, else of `other`; null for a missing or unknown key. As `ApiKeys.owner`,
+ * with the address of the connection: behind a proxy it is the proxy's. Rejects with `forbidden` for a key that reads
+ * metrics only.
  */
 export async function ownerOf(
   c: AppContext,

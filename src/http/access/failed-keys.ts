@@ -31,7 +31,8 @@ export class FailedKeys {
 
   /**
    * Counts a failure and resolves when it may be answered: at once for the first five of an address, then after 250 ms,
-   * doubled with each failure up to 8 s; at a stop at once. Rejects with `rate_limited` while 1,000 answers are waiting.
+   * doubled with each failure up to 8 s; at a stop at once. Rejects with `rate_limited` while 1,000 answers are
+   * waiting.
    */
   async delay(address: string): Promise<void> {
     const delayMs = this.#nextDelay(networkOf(address));

@@ -1,6 +1,6 @@
 /**
- * Marks of a row of the key file: `KEY [admin store=25% requests=50] NAME`. They stand in brackets right behind the key,
- * so that no name is read as one.
+ * Marks of a row of the key file: `KEY [admin store=25% requests=50] NAME`. They stand in brackets right behind the
+ * key, so that no name is read as one.
  */
 import { QUOTA_NAMES, QUOTAS, type QuotaMarks, type QuotaName } from '../../api/quotas.js';
 

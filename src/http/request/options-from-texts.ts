@@ -14,9 +14,9 @@ const TRUTH = new Map([
 
 /**
  * A list of names is JSON, separated by commas, or repeated; a list of objects is JSON; numbers by name are
- * `car:0.4,truck:0.6` or JSON. An empty text counts as not given: forms send one for an untouched field. A text that is no
- * value of its field's type, and an unknown field, is left for `schema` to refuse. Throws `validation_failed` for another
- * field that is given twice.
+ * `car:0.4,truck:0.6` or JSON. An empty text counts as not given: forms send one for an untouched field. A text that is
+ * no value of its field's type, and an unknown field, is left for `schema` to refuse. Throws `validation_failed` for
+ * another field that is given twice.
  */
 export function optionsFromTexts(
   { shape }: { shape: z.core.$ZodShape },

@@ -27,8 +27,8 @@ export function refuseCoding(c: AppContext): void {
 }
 
 /**
- * Calls `onEarlyEnd` with `bad_request` when the client goes away, or is too slow, in the middle of the body. Returns how to
- * stop watching.
+ * Calls `onEarlyEnd` with `bad_request` when the client goes away, or is too slow, in the middle of the body. Returns
+ * how to stop watching.
  */
 export function watchEnd(body: Readable, onEarlyEnd: (error: LatticeError) => void): () => void {
   return finished(body, { writable: false }, (cause) => {

@@ -29,7 +29,8 @@ export interface Form {
 
 /**
  * Fields may come before the picture or after it. Rejects with `bad_request` for a body that is no complete form,
- * `validation_failed` for a form with other fields than these, or with what `picture` throws; the stream then stands still.
+ * `validation_failed` for a form with other fields than these, or with what `picture` throws; the stream then stands
+ * still.
  */
 export function readForm(body: Readable, type: string, picture: ArrivingPicture): Promise<Form> {
   return new Promise((resolve, reject) => {

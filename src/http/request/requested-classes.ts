@@ -18,8 +18,8 @@ interface ClassFields {
 
 /**
  * The classes in the model's spelling, or null for all; the default vehicles for a request that names none, which the
- * worker reduces to those of the model. Throws `validation_failed` for both fields at once and for a class that the model
- * lacks, or the model's own error.
+ * worker reduces to those of the model. Throws `validation_failed` for both fields at once and for a class that the
+ * model lacks, or the model's own error.
  */
 export async function requestedClasses(
   fields: ClassFields,
@@ -55,7 +55,10 @@ interface FieldsWithClasses {
   regions?: readonly Region[] | null | undefined;
 }
 
-/** Refuses thresholds and regions for classes that the model lacks, with `validation_failed`, or rejects with the model's error. */
+/**
+ * Refuses thresholds and regions for classes that the model lacks, with `validation_failed`, or rejects with the
+ * model's error.
+ */
 export async function refuseUnknownClasses(
   { class_thresholds, regions }: FieldsWithClasses,
   modelName: string,

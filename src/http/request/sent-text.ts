@@ -1,9 +1,9 @@
 /** The text of a part of a JSON document as it was sent: a parsed number keeps 53 bits of it. */
 
 /**
- * The text of the member at `path` of the object that `json` is, without white space between its tokens; undefined where
- * there is none. Of members with the same name the last counts, there and within, as for `JSON.parse`. `json` is valid and
- * of bounded depth.
+ * The text of the member at `path` of the object that `json` is, without white space between its tokens; undefined
+ * where there is none. Of members with the same name the last counts, there and within, as for `JSON.parse`. `json` is
+ * valid and of bounded depth.
  */
 export function memberText(json: string, path: readonly string[]): string | undefined {
   let text: string | undefined = json;
@@ -28,7 +28,10 @@ class Scanner {
     this.#text = text;
   }
 
-  /** The keys of the object that begins here; before the next one, the caller takes the value. Nothing for another value. */
+  /**
+   * The keys of the object that begins here; before the next one, the caller takes the value. Nothing for another
+   * value.
+   */
   *members(): Generator<string, void> {
     if (this.#next() !== '{') return;
     this.#at += 1;

@@ -8,7 +8,10 @@ const TEXT = /^[^\p{Cc}\ufffd]+$/u;
 /** JPEG, PNG, WebP (RIFF), TIFF, BMP, and AVIF or HEIC, whose files begin with the length of a short first box. */
 const BASE64 = /^(?:data:[\w/+.-]*;base64,|\/9j\/|iVBORw0KGgo|UklGR|SUkqA|TU0AK|Qk0|AAAA.{4}m[dZ])/;
 
-/** Throws `unsupported_image_format` with what to do; other text is for the decoder to refuse. `where` begins a sentence. */
+/**
+ * Throws `unsupported_image_format` with what to do; other text is for the decoder to refuse. `where` begins a
+ * sentence.
+ */
 export function refuseText(picture: Buffer, where: string): void {
   const head = picture.toString('utf8', 0, HEAD_BYTES).trim();
   const [line = ''] = head.split(/[\r\n]/);

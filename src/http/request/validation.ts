@@ -107,8 +107,8 @@ export function shorten(text: string): string {
 }
 
 /**
- * A rule whose schema gives no text of its own, in the words of the caller's document: zod's own name its types. None of
- * zod's is left.
+ * A rule whose schema gives no text of its own, in the words of the caller's document: zod's own name its types. None
+ * of zod's is left.
  */
 function ruleText(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {

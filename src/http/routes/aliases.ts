@@ -1,4 +1,6 @@
-/** `/v1/models/aliases`: names that stand for models, and how well a model on trial agrees with the one that answers. */
+/**
+ * `/v1/models/aliases`: names that stand for models, and how well a model on trial agrees with the one that answers.
+ */
 import { z } from '@hono/zod-openapi';
 import { aliasCanarySchema, aliasContentSchema } from '../../api/model-alias.js';
 import type { StoredAlias } from '../../store/alias-rows.js';

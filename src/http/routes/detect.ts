@@ -241,8 +241,8 @@ export async function detect(
 }
 
 /**
- * Drawing is slower than detection: without a bound the pictures in memory would grow with the load. Where it fails, the
- * boxes are answered without it.
+ * Drawing is slower than detection: without a bound the pictures in memory would grow with the load. Where it fails,
+ * the boxes are answered without it.
  */
 function boundedDrawing({ annotate, logger }: AppDeps) {
   let inHand = 0;

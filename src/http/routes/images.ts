@@ -18,8 +18,8 @@ import { validationFailed } from '../request/validation.js';
 import { uploadIdSchema } from './jobs/job-fields.js';
 
 /**
- * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it. Opened
- * by itself it runs nothing.
+ * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it.
+ * Opened by itself it runs nothing.
  */
 const PICTURE_HEADERS = {
   'cache-control': 'private, max-age=60',

@@ -1,4 +1,6 @@
-/** `GET /v1/settings`: the settings in force that concern callers. Folders, addresses and secrets are not among them. */
+/**
+ * `GET /v1/settings`: the settings in force that concern callers. Folders, addresses and secrets are not among them.
+ */
 import { z } from '@hono/zod-openapi';
 import { environmentName } from '../../settings/config.js';
 import { settings, SHOWN_SETTINGS } from '../../settings/settings.js';

@@ -1,10 +1,15 @@
-/** When an HTTP connection is destroyed. Node closes idle ones and late requests; these are the cases that it leaves open. */
+/**
+ * When an HTTP connection is destroyed. Node closes idle ones and late requests; these are the cases that it leaves
+ * open.
+ */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocketServer } from 'ws';
 import { networkOf } from '../access/network-of.js';
 
-/** After the last byte of its last answer. Without it a client that still sends gets a reset and may lose the answer. */
+/**
+ * After the last byte of its last answer. Without it a client that still sends gets a reset and may lose the answer.
+ */
 const LINGER_MS = 1_000;
 /** At a stop, for a client to send the rest of its request or to take what waits for it. */
 const STOP_PATIENCE_MS = 2_000;
@@ -47,7 +52,8 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (this.#isIdle(socket)) socket.destroy();
     });
-    // Behind its last request a client may close its side and still read (RFC 9112, 9.6). Node takes it for gone otherwise.
+    // Behind its last request a client may close its side and still read (RFC 9112, 9.6). Node takes it for gone
+    // otherwise.
     Object.assign(server, { httpAllowHalfOpen: true });
     // `server.close()` calls it. Node's own also destroys connections whose answer is made but not yet sent.
     server.closeIdleConnections = () => {
@@ -86,8 +92,8 @@ export class Connections {
   }
 
   /**
-   * To be called repeatedly at a stop. Keeps connections on which a request has come whole and its answer is being made;
-   * others are destroyed: idle ones at once, those whose client has to send or to take something after a pause.
+   * To be called repeatedly at a stop. Keeps connections on which a request has come whole and its answer is being
+   * made; others are destroyed: idle ones at once, those whose client has to send or to take something after a pause.
    */
   closeUnlessWorking(): void {
     if (!this.#stopping) this.#beginStop();
@@ -167,8 +173,8 @@ export class Connections {
 
 /**
  * A client that is gone and one that has closed its side look the same until something is sent to them. Any client of
- * HTTP/1.1 takes an interim response; to one that is gone the first is answered with a reset and the next one fails, which
- * closes the connection. It is 100, since some clients know no other one.
+ * HTTP/1.1 takes an interim response; to one that is gone the first is answered with a reset and the next one fails,
+ * which closes the connection. It is 100, since some clients know no other one.
  */
 function probe(socket: Socket, answers: Set<ServerResponse>, pauseMs = FIRST_PROBE_MS): void {
   const timer = setTimeout(() => {

@@ -1,8 +1,8 @@
 /**
  * A request for another protocol than WebSocket is answered as if it had no Upgrade header (RFC 9110, 7.8): Java's own
- * client sends `Upgrade: h2c` with every request. Node's parser ends at such a request, since its body and all bytes behind
- * it might be of the other protocol. So it is read again without that header, as the first one of a new parser on the
- * same connection.
+ * client sends `Upgrade: h2c` with every request. Node's parser ends at such a request, since its body and all bytes
+ * behind it might be of the other protocol. So it is read again without that header, as the first one of a new parser
+ * on the same connection.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';

@@ -26,8 +26,8 @@ import { OutgoingResponse } from './outgoing-response.js';
 import { PROBLEM_TYPE } from '../answer/problem.js';
 
 /**
- * Limits on what one connection may hold, tighter than Node's: a client that sends its request slowly holds a socket for
- * a limited time. Tests shorten the times.
+ * Limits on what one connection may hold, tighter than Node's: a client that sends its request slowly holds a socket
+ * for a limited time. Tests shorten the times.
  */
 const LIMITS = {
   headersTimeout: 10_000,
@@ -63,8 +63,9 @@ export interface Listening {
   url: string;
   port: number;
   /**
-   * Accepts no more connections, closes WebSockets with 1001 and waits for the answers to requests that have come whole;
-   * a client that keeps it waiting has 2 s. Destroys what is left at the deadline. Resolves when the port is free and only the connections of `outlives` are left.
+   * Accepts no more connections, closes WebSockets with 1001 and waits for the answers to requests that have come
+   * whole; a client that keeps it waiting has 2 s. Destroys what is left at the deadline. Resolves when the port is
+   * free and only the connections of `outlives` are left.
    */
   close(deadlineMs: number): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * A started job. Others say what happens to it, and only this file changes which of its images wait, are set aside or
- * are in the detector: `begin` when its start is on disk, `nextRead` and `take` to read images, `handOut` and `enter` to
- * run one, `finish` with what became of it, `save` to store outcomes, `end` when nothing more is to be done.
+ * are in the detector: `begin` when its start is on disk, `nextRead` and `take` to read images, `handOut` and `enter`
+ * to run one, `finish` with what became of it, `save` to store outcomes, `end` when nothing more is to be done.
  */
 import type { Problem } from '../../api/errors.js';
 import type { Logger } from '../../base/logger-port.js';
@@ -108,7 +108,9 @@ export class ActiveJob implements Ranked {
     this.#outcomes.begin(started);
   }
 
-  /** Begins a read of `READ_AHEAD` images from this index on; null while none is needed or another one is in progress. */
+  /**
+   * Begins a read of `READ_AHEAD` images from this index on; null while none is needed or another one is in progress.
+   */
   nextRead(): number | null {
     if (this.#ahead.length >= READ_AHEAD / 2) return null;
     if (this.#reading || this.#allRead || this.#aside.isFull) return null;

@@ -72,8 +72,10 @@ interface Ended {
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
 
 /**
- * `part`: its file may still be written; `file` is null where it changed while it was read. `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
- * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `model_changed`: no worker has `model` any more, and it must still be run. `taken`: null where it is not known.
+ * `part`: its file may still be written; `file` is null where it changed while it was read. `poison`: it was not run.
+ * `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has no outcome. `late`: it
+ * did not end by `deadlineMs` and must still be run. `model_changed`: no worker has `model` any more, and it must still
+ * be run. `taken`: null where it is not known.
  */
 export type ImageEnd =
   | (Ended & { kind: 'done'; outcome: ImageOutcome; model?: NamedVersion | null })

@@ -1,6 +1,6 @@
 /**
- * The model version that the images of a job run on: what the model's name stands for when the job begins. Where no worker
- * has it any more, after a restart say, it is what the name stands for then.
+ * The model version that the images of a job run on: what the model's name stands for when the job begins. Where no
+ * worker has it any more, after a restart say, it is what the name stands for then.
  */
 import type { NamedVersion } from '../../api/model.js';
 

@@ -1,7 +1,7 @@
 /**
  * The outcomes of a started job: stores them, one call at a time, and reports the progress. The next call stores those
- * that arrive meanwhile. No caller waits for the outcome of one image, so there is a delay between two calls: a sync per
- * image took 4 % of two cores.
+ * that arrive meanwhile. No caller waits for the outcome of one image, so there is a delay between two calls: a sync
+ * per image took 4 % of two cores.
  */
 import type { JobEvents } from '../job-events.js';
 import { progressOf } from '../../store/job.js';
@@ -47,7 +47,7 @@ export class JobOutcomes {
   /** Emits the next `job_progress`. */
   #report: NodeJS.Timeout | undefined;
   /** Ends the wait for more outcomes. */
-  #hurry: () => void = () => undefined;
+  #endWait: () => void = () => undefined;
   #ended = false;
 
   constructor(job: QueuedJob, parts: OutcomeParts) {
@@ -81,11 +81,11 @@ export class JobOutcomes {
   #add(outcome: NewOutcome, workerId: string): void {
     this.#workerId = workerId;
     this.#unsaved.push(outcome);
-    if (this.#isComplete) this.#hurry();
+    if (this.#isComplete) this.#endWait();
   }
 
   /**
-   * Resolves once every outcome is stored; true when the job is over for this process. Rejects as `Patience.insist`
+   * Resolves once every outcome is stored; true when the job is over for this process. Rejects as `Patience.untilDone`
    * does.
    */
   async save(): Promise<boolean> {
@@ -97,7 +97,7 @@ export class JobOutcomes {
       if (this.#unsaved.length === 0) break; // ended meanwhile
       const batch = this.#unsaved;
       this.#unsaved = [];
-      const recorded = await patience.insist('record', () =>
+      const recorded = await patience.untilDone('record', () =>
         store.record(this.#job.number, this.#lease, batch, this.#workerId, Date.now() / 1000),
       );
       if (recorded === null) break;
@@ -122,7 +122,7 @@ export class JobOutcomes {
     this.#ended = true;
     clearTimeout(this.#report);
     this.#unsaved = [];
-    this.#hurry();
+    this.#endWait();
   }
 
   /** With the outcomes that are not stored yet the job is finished. */
@@ -135,7 +135,7 @@ export class JobOutcomes {
     if (wait <= 0 || this.#isComplete) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, wait);
-      this.#hurry = () => {
+      this.#endWait = () => {
         clearTimeout(timer);
         resolve();
       };

@@ -56,7 +56,7 @@ export class JobRunner {
    */
   start(chargeCrash: () => Promise<void>): void {
     const start = async () => {
-      const charged = await this.#parts.patience.insist('chargeDeaths', chargeCrash);
+      const charged = await this.#parts.patience.untilDone('chargeDeaths', chargeCrash);
       if (charged === null) return;
       await this.#runSuspects();
       this.#quarantine = false;
@@ -123,7 +123,7 @@ export class JobRunner {
     const error = toLatticeError(thrown);
     const { stack, cause } = error;
     logger.error({ job_id: job.jobId, stack, cause: String(cause) }, 'job failed unexpectedly');
-    const ended = await patience.insist('fail', () =>
+    const ended = await patience.untilDone('fail', () =>
       store.fail(job.number, Date.now() / 1000, error.toProblem()),
     );
     if (ended?.value) counts.endedEarly(ended.value);
@@ -145,7 +145,7 @@ export class JobRunner {
     this.#order.active.set(job.number, job);
     this.#begunBefore.delete(job.number);
     const start = async () => {
-      const started = await patience.insist('start', () =>
+      const started = await patience.untilDone('start', () =>
         store.start(job.number, detector.workerId, Date.now() / 1000),
       );
       if (started?.value) counts.started();
@@ -155,7 +155,7 @@ export class JobRunner {
       // Both calls travel in one message, so the images arrive with the start.
       const [started, images] = await Promise.all([
         start(),
-        patience.insist('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
+        patience.untilDone('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
       ]);
       if (started === null || images === null || job.ended) this.#end(job);
       else {
@@ -174,7 +174,7 @@ export class JobRunner {
     if (from === null) return;
     this.#workOn(job, async () => {
       const { store, patience } = this.#parts;
-      const images = await patience.insist('waiting', () =>
+      const images = await patience.untilDone('waiting', () =>
         store.waiting(job.number, from, READ_AHEAD),
       );
       if (images === null || job.ended || job.settings === null) return;
@@ -267,7 +267,7 @@ export class JobRunner {
    */
   async #runSuspects(): Promise<void> {
     const { store, patience, logger } = this.#parts;
-    const found = await patience.insist('suspects', () => store.suspects());
+    const found = await patience.untilDone('suspects', () => store.suspects());
     for (const { jobNumber, ...image } of found?.value ?? []) {
       if (this.#stopping) return;
       const queued = this.#order.waiting.take(jobNumber);

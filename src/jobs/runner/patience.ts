@@ -33,7 +33,7 @@ export class Patience {
    * Null: the disk did not accept the write before the end. Rejects with any other failure at once: a repeat does
    * not correct a defect of the program.
    */
-  async insist<T>(what: string, call: () => Promise<T>): Promise<{ value: T } | null> {
+  async untilDone<T>(what: string, call: () => Promise<T>): Promise<{ value: T } | null> {
     const backOff = new BackOff(this.#retryMs, LONGEST * this.#retryMs);
     let failed = false;
     try {

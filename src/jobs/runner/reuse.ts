@@ -30,7 +30,9 @@ export class Reuse {
     this.#parts = parts;
   }
 
-  /** Whether `takeOver` may give anything. A drawn copy is made of an image that runs; photos of an upload are its own. */
+  /**
+   * Whether `takeOver` may give anything. A drawn copy is made of an image that runs; photos of an upload are its own.
+   */
   isWanted({ reuse, annotate, upload }: JobSettings): boolean {
     return reuse !== 'off' && !annotate && upload === undefined;
   }
@@ -47,7 +49,10 @@ export class Reuse {
     return reuseKeys(subject, path, settledStamp(file), file.digest);
   }
 
-  /** Results by index of the image, of those that need not run on this model. Never rejects: what fails here shows in the run. */
+  /**
+   * Results by index of the image, of those that need not run on this model. Never rejects: what fails here shows in
+   * the run.
+   */
   async takeOver(
     settings: JobSettings,
     images: readonly WaitingImage[],

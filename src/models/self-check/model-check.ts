@@ -12,7 +12,7 @@ import type { HeadLayout, NativeModel } from '../../native/contract.js';
 import { decodeImage, type Core } from '../../native/core.js';
 
 /** Known boxes must be found at this score and overlap. */
-export const KNOWN_CONFIDENCE = 0.5;
+const KNOWN_CONFIDENCE = 0.5;
 const LEAST_KNOWN_OVERLAP = 0.7;
 /** The same for a part of the picture: a vehicle at its edge has less context around it. */
 const PART_CONFIDENCE = 0.25;

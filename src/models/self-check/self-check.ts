@@ -39,8 +39,9 @@ export class SelfCheck {
   }
 
   /**
-   * Rejects with `invalid_model` when the layout of the fresh model is not what it was taken for, when it is blind or its
-   * known boxes are not found, also at one of several inputs. Another error is that of the run: it is not held against the file.
+   * Rejects with `invalid_model` when the layout of the fresh model is not what it was taken for, when it is blind or
+   * its known boxes are not found, also at one of several inputs. Another error is that of the run: it is not held
+   * against the file.
    */
   async admit(model: LoadedModel): Promise<void> {
     const { knownPicturePath } = model.file;

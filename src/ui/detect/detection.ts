@@ -98,7 +98,9 @@ export function detect(source: Source): void {
   choose({ path, sent: name });
 }
 
-/** `model`, empty for the default one, `classes`, `view` or a written option: what is shown is detected again with it. */
+/**
+ * `model`, empty for the default one, `classes`, `view` or a written option: what is shown is detected again with it.
+ */
 export function choose(changes: Query): void {
   goTo({ view: 'detect' }, { ...address.peek().query, ...changes });
 }

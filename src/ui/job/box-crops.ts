@@ -19,8 +19,8 @@ const RATIO = 4 / 3;
 const AROUND = 0.3;
 
 /**
- * The confidence below which there are at most so many boxes of the filter, in whole steps of the histogram, and at least
- * one step. `boxes`: how many that are, about; `all`: of the filter.
+ * The confidence below which there are at most so many boxes of the filter, in whole steps of the histogram, and at
+ * least one step. `boxes`: how many that are, about; `all`: of the filter.
  */
 export function leastCertain(
   { classes }: Pick<JobSummary, 'classes'>,

@@ -5,8 +5,8 @@ import type { FeedState } from './job-feed.js';
 const SILENT_S = 20;
 
 /**
- * `connecting`: its events do not come yet, or not any more, but it may well answer. `away`: nothing takes a connection, or no
- * news came for 20 s.
+ * `connecting`: its events do not come yet, or not any more, but it may well answer. `away`: nothing takes a
+ * connection, or no news came for 20 s.
  */
 export type Presence =
   | { kind: 'live' | 'connecting' }

@@ -1,6 +1,6 @@
 /**
- * The options of a detection that people write into fields: their texts, by the names that HTTP has for them, are in the
- * address and in the form of a job.
+ * The options of a detection that people write into fields: their texts, by the names that HTTP has for them, are in
+ * the address and in the form of a job.
  */
 import { PARAMETER_ROWS, type DetectionParameters, type ParameterRow } from '../../api/options.js';
 import { tilesOf } from '../../api/tiles.js';

@@ -12,8 +12,8 @@ const TRIES = 2;
 type State = 'loading' | 'loaded' | 'away' | 'refused';
 
 /**
- * A component whose script is loaded when it is shown first; while the service is away, as soon as it is back. `heading`:
- * of a whole view, until it is there.
+ * A component whose script is loaded when it is shown first; while the service is away, as soon as it is back.
+ * `heading`: of a whole view, until it is there.
  */
 export function lazy<Props extends object>(
   label: string,

@@ -96,7 +96,7 @@ function BoxFacts({ box, marks }: { box: ShownBox; marks: PictureMarks }) {
 }
 
 /** True when the key moved the focus. */
-export function moveFocus(list: HTMLElement, key: string): boolean {
+function moveFocus(list: HTMLElement, key: string): boolean {
   const buttons = [...list.querySelectorAll<HTMLElement>('.box-row > button')];
   const at = buttons.findIndex((button) => button === document.activeElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[key];

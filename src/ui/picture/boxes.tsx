@@ -1,4 +1,6 @@
-/** The boxes over a picture, and their labels, in pixels of the screen: lines and text keep their size at every zoom. */
+/**
+ * The boxes over a picture, and their labels, in pixels of the screen: lines and text keep their size at every zoom.
+ */
 import { signal, useComputed, type ReadonlySignal } from '@preact/signals';
 import { classColour } from '../../overlay/class-colour.js';
 import { placeLabels, type Rect } from '../../overlay/place-labels.js';

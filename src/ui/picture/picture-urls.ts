@@ -1,6 +1,6 @@
 /**
- * Pictures of the service as addresses of blobs: an `img` element cannot send a key. Those in use are kept, and the last
- * ones that were, so that scrolling back shows them at once.
+ * Pictures of the service as addresses of blobs: an `img` element cannot send a key. Those in use are kept, and the
+ * last ones that were, so that scrolling back shows them at once.
  */
 
 const MOST_UNUSED = 200;

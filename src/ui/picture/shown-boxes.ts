@@ -1,6 +1,6 @@
 /**
- * Which detections are shown: those above a threshold, of the classes that are switched on. A request with this threshold
- * answers the same ones.
+ * Which detections are shown: those above a threshold, of the classes that are switched on. A request with this
+ * threshold answers the same ones.
  */
 import type { Change } from '../../boxes/changes.js';
 import type { ImageFields } from '../../client/records.js';

@@ -6,7 +6,7 @@ import { service, show } from '../session/session.js';
 
 /** Null until the first list came. */
 export const views = signal<readonly View[] | null>(null);
-export const viewsFault = signal<unknown>(null);
+const viewsFault = signal<unknown>(null);
 
 export function loadViews(): Promise<void> {
   return show(service.views(), views, viewsFault);

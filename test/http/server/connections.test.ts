@@ -47,7 +47,9 @@ class Client {
   }
 }
 
-/** Only the clients' sockets of this process are left. The clients stay silent: a byte would end some connections too. */
+/**
+ * Only the clients' sockets of this process are left. The clients stay silent: a byte would end some connections too.
+ */
 async function serverSocketsGone(timeout: number): Promise<void> {
   const open = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap');
   await expect.poll(() => open().length, { timeout }).toBe(sockets.length);

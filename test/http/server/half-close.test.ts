@@ -1,4 +1,6 @@
-/** Clients that shut down their writing side behind a request still get its answer; those that are gone do not count. */
+/**
+ * Clients that shut down their writing side behind a request still get its answer; those that are gone do not count.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';

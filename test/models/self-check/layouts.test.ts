@@ -1,4 +1,7 @@
-/** Exports of every layout, through the real addon: what is none of ours is refused with a sentence that says what it is. */
+/**
+ * Exports of every layout, through the real addon: what is none of ours is refused with a sentence that says what it
+ * is.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

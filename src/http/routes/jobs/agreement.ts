@@ -30,7 +30,7 @@ const meanTime = z.number().nullable().openapi({
   description: 'Mean time of the network, of the images with boxes; null: there is none',
 });
 
-export const jobAgreementSchema = z
+const jobAgreementSchema = z
   .object({
     ...comparedJob,
     with: z.object(comparedJob),

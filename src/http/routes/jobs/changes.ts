@@ -1,4 +1,6 @@
-/** `GET /v1/jobs/{job_id}/changes`: what another job over the same images found that this one did not, and the reverse. */
+/**
+ * `GET /v1/jobs/{job_id}/changes`: what another job over the same images found that this one did not, and the reverse.
+ */
 import { z } from '@hono/zod-openapi';
 import { CHANGES, CONFIDENCE_CHANGE, countChanges, type Change } from '../../../boxes/changes.js';
 import { LatticeError } from '../../../api/errors.js';
@@ -87,7 +89,7 @@ export const imageCountsSchema = z
   })
   .openapi('ChangeImageCounts');
 
-export const jobChangesSchema = z
+const jobChangesSchema = z
   .object({
     job_id: jobIdSchema,
     status: stateSchema,

@@ -38,7 +38,7 @@ export const countsQuerySchema = z.strictObject({
     .openapi({ default: 'json' }),
 });
 
-export const jobCountsSchema = z
+const jobCountsSchema = z
   .object({
     job_id: jobIdSchema,
     status: stateSchema,

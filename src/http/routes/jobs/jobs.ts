@@ -211,12 +211,12 @@ const jobListSchema = z
   })
   .openapi('JobList');
 
-export const jobPatchSchema = z.strictObject(requestLabels).openapi('JobPatch', {
+const jobPatchSchema = z.strictObject(requestLabels).openapi('JobPatch', {
   description: 'Fields that are left out stay as they are; null makes one empty.',
   example: { name: 'North gate, Monday', tags: ['gate'], keep: true },
 });
 
-export const deleteQuerySchema = z.strictObject({
+const deleteQuerySchema = z.strictObject({
   purge: z
     .enum(['true', 'false'], { error: 'purge is true or false.' })
     .optional()

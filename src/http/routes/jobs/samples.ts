@@ -15,7 +15,7 @@ const DEFAULT_SAMPLES = 20;
 /** Digits behind the point, as of confidences. */
 const DIGITS = 6;
 
-export const samplesQuerySchema = z.strictObject({
+const samplesQuerySchema = z.strictObject({
   job: z
     .string()
     .regex(JOB_ID, { error: 'A job is named by its job_id.' })
@@ -41,7 +41,7 @@ const sampleSchema = z
   })
   .openapi('Sample');
 
-export const samplesSchema = z
+const samplesSchema = z
   .object({
     job_id: jobIdSchema,
     confidence_threshold: z.number(),

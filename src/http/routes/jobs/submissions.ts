@@ -280,8 +280,8 @@ function readIdempotencyKey(c: AppContext): string | undefined {
 }
 
 /**
- * The fingerprint tells a repeat from another request. It is the SHA-256 of the request with sorted keys: white space, key
- * order and fields that are null, which is as if they were not given, do not make another request.
+ * The fingerprint tells a repeat from another request. It is the SHA-256 of the request with sorted keys: white space,
+ * key order and fields that are null, which is as if they were not given, do not make another request.
  */
 function withFingerprint(key: string | undefined, request: unknown): Idempotency | undefined {
   if (key === undefined) return undefined;

@@ -1,0 +1,129 @@
+/**
+ * Rules of this code that neither compiler, linter nor formatter knows. Each is shown with a good and a bad example.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { PROJECT_ROOT } from './support/service-process.js';
+
+interface Source {
+  path: string;
+  text: string;
+}
+
+/** A finding: `path:line`, and what is wrong there. */
+type Rule = (sources: readonly Source[]) => string[];
+
+const MOST_COLUMNS = 120;
+
+function sourcesOf(pattern: RegExp): Source[] {
+  const options = { cwd: PROJECT_ROOT, encoding: 'utf8' } as const;
+  const paths = execFileSync('git', ['ls-files'], options).split('\n');
+  return paths
+    .filter((path) => pattern.test(path))
+    .map((path) => ({ path, text: readFileSync(join(PROJECT_ROOT, path), 'utf8') }));
+}
+
+/** A rule about single lines. */
+function eachLine(fault: (line: string) => string | null): Rule {
+  return (sources) =>
+    sources.flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, at) => {
+        const found = fault(line);
+        return found === null ? [] : [`${path}:${at + 1}: ${found}`];
+      }),
+    );
+}
+
+const COMMENT = /^\s*(?:\/\*\*?|\/\/+|\*|#) ?(?<words>.*?)(?:\*\/)?\s*$/;
+
+const commentWidth = eachLine((line) =>
+  COMMENT.test(line) && line.length > MOST_COLUMNS ? `a comment of ${line.length} columns` : null,
+);
+
+/** Words that say a mood or a picture where the field has a word. */
+const MOODS = /\b(?:insists?|insisted|hurry|hurries|hurried|sulks?|gladly|forgives?|lanes?)\b/i;
+
+const moodWords = eachLine((line) => {
+  const found = MOODS.exec(COMMENT.exec(line)?.groups?.words ?? '');
+  return found === null ? null : `'${found[0]}' in a comment: say what happens`;
+});
+
+/** Types may be named in the signature of an export, and need no other use. */
+const DECLARED = /^export (?:abstract )?(?:async )?(?:const|function\*?|class|let) (\w+)/gm;
+
+/** `uses`: every source in which an export may be used, that of its own file included. */
+const deadExports =
+  (uses: readonly Source[]): Rule =>
+  (sources) => {
+    const files = new Map<string, number>();
+    for (const { text } of uses) {
+      for (const word of new Set(text.match(/\w+/g))) files.set(word, (files.get(word) ?? 0) + 1);
+    }
+    return sources.flatMap(({ path, text }) =>
+      [...text.matchAll(DECLARED)].flatMap(([, name = '']) =>
+        (files.get(name) ?? 0) > 1 ? [] : [`${path}: nobody imports '${name}'`],
+      ),
+    );
+  };
+
+const VAGUE_NAME = /(?:^|\/)(?:utils?|helpers?|misc|common)(?:\.|\/)/;
+
+const vagueNames: Rule = (sources) =>
+  sources.flatMap(({ path }) => (VAGUE_NAME.test(path) ? [`${path}: named by no subject`] : []));
+
+/** What a rule says of one made-up file. */
+const on = (rule: Rule, text: string, path = 'src/a.ts') => rule([{ path, text }]);
+
+const CODE =
+  /^(?:src|native|bench|clients|scripts|cluster|edge|test|models)\/.*\.(?:tsx?|mjs|cc|h|cu|py)$/;
+const code = sourcesOf(CODE);
+const src = code.filter(({ path }) => path.startsWith('src/'));
+
+describe('a comment fits the page', () => {
+  test('good and bad', () => {
+    expect(on(commentWidth, `/** ${'a'.repeat(100)} */`)).toEqual([]);
+    expect(on(commentWidth, `const text = '${'a'.repeat(130)}';`)).toEqual([]);
+    expect(on(commentWidth, `// ${'a'.repeat(130)}`)).toHaveLength(1);
+  });
+  test('here', () => {
+    expect(commentWidth(code)).toEqual([]);
+  });
+});
+
+describe('a comment says what happens', () => {
+  test('good and bad', () => {
+    expect(on(moodWords, '// Ends the pause at once.')).toEqual([]);
+    expect(on(moodWords, 'const hurry = 1;')).toEqual([]);
+    expect(on(moodWords, ' * The service insists on it.')).toHaveLength(1);
+  });
+  test('here', () => {
+    expect(moodWords(code.filter(({ path }) => path !== 'test/tidy.test.ts'))).toEqual([]);
+  });
+});
+
+describe('an export is imported somewhere', () => {
+  test('good and bad', () => {
+    const source = {
+      path: 'src/a.ts',
+      text: 'export const used = 1;\nexport const Dead = 1;\nexport type Shape = 1;',
+    };
+    const uses = [source, { path: 'src/b.ts', text: "import { used } from './a.js';" }];
+    expect(deadExports(uses)([source])).toEqual(["src/a.ts: nobody imports 'Dead'"]);
+  });
+  test('here', () => {
+    expect(deadExports(code)(src)).toEqual([]);
+  });
+});
+
+describe('a file is named by its subject', () => {
+  test('good and bad', () => {
+    expect(on(vagueNames, '', 'src/boxes/pairing.ts')).toEqual([]);
+    expect(on(vagueNames, '', 'src/boxes/utils.ts')).toHaveLength(1);
+    expect(on(vagueNames, '', 'src/helpers/boxes.ts')).toHaveLength(1);
+  });
+  test('here', () => {
+    expect(vagueNames(code)).toEqual([]);
+  });
+});
