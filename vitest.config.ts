@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Brings the addon and dist/ up to date: no test runs a stale build.
-    globalSetup: ['scripts/setup.mjs'],
+    globalSetup: ['scripts/setup.mjs', 'test/support/say-left-out.ts'],
     // They need a Ray cluster, or another addon: see vitest.ray.config.ts and vitest.simulated-gpu.config.ts.
     exclude: ['test/real-ray/**', 'test/simulated-gpu/**'],
     // The addon and the store own threads and files: one process per test file keeps them apart.

@@ -36,6 +36,8 @@ place_package() {
 place_source() {
   git archive HEAD | tar x -C "$root/root/try"
   cp /etc/resolv.conf "$root/etc/"
+  # As every installation has it.
+  echo '127.0.0.1 localhost' >"$root/etc/hosts"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 }
 

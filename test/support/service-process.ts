@@ -10,9 +10,6 @@ export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const TEST_MODELS = join(PROJECT_ROOT, 'test/support/models');
 export const SHARED_TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 export const hasTestdata = existsSync(SHARED_TESTDATA);
-if (!hasTestdata) {
-  console.warn('Left out: tests on the photos and models of ../shared/testdata, which is absent.');
-}
 
 /** Ends the wait for a service that hangs. A start of 1 s took 30 s at a tenth of the CPU, beside the tests on Ray. */
 const LISTEN_TIMEOUT_MS = 180_000;
