@@ -3,6 +3,7 @@ import { webcrypto } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError } from '../../api/errors.js';
+import { readCursor, writeCursor } from '../../api/list-page.js';
 import { Folders, type FolderListing } from '../../files/folders.js';
 import { Pictures, THUMBNAIL_TYPE, type CropArea } from '../../files/pictures.js';
 import { environmentName } from '../../settings/config.js';
@@ -14,7 +15,6 @@ import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
 import { binary, json, type AddRoute } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
 import { PICTURE_TYPES } from '../request/picture-bodies.js';
-import { validationFailed } from '../request/validation.js';
 import { uploadIdSchema } from './jobs/job-fields.js';
 
 /**
@@ -28,7 +28,6 @@ const PICTURE_HEADERS = {
 
 const WHERE_OFF = '404 where LATTICE_BROWSE is false.';
 
-const CURSOR_PREFIX = 'after:';
 const MOST_ENTRIES = 1_000;
 const DEFAULT_ENTRIES = 100;
 
@@ -152,7 +151,7 @@ export function imageRoutes(route: AddRoute, { config, detector, uploads }: AppD
     async (c) => {
       refuseWhereOff();
       const { under, cursor, limit } = readQuery(folderQuerySchema, c.req.queries());
-      const after = cursor === undefined ? '' : decodeCursor(cursor);
+      const after = cursor === undefined ? '' : readCursor(cursor, 'a list', nameOf);
       return replyJson(c, 200, view(await folders.list(under, after, limit)));
     },
   );
@@ -229,7 +228,7 @@ function view({ path, entries, next }: FolderListing): FolderPageBody {
       ...(isFolder || status === null ? {} : { bytes: status.bytes }),
       ...(status === null ? {} : { modified_at: status.modifiedAt }),
     })),
-    next_cursor: next === null ? null : encodeCursor(next),
+    next_cursor: next === null ? null : writeCursor([next]),
   };
 }
 
@@ -251,17 +250,7 @@ function whenAnswered(c: AppContext, done: () => void): void {
   else outgoing.once('close', done);
 }
 
-/** Opaque to callers, the last name of the page before inside. */
-function encodeCursor(name: string): string {
-  return Buffer.from(`${CURSOR_PREFIX}${name}`).toString('base64url');
-}
-
-/** Throws `validation_failed` on text that `encodeCursor` did not make. */
-function decodeCursor(cursor: string): string {
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const name = text.slice(CURSOR_PREFIX.length);
-  if (!text.startsWith(CURSOR_PREFIX) || encodeCursor(name) !== cursor) {
-    throw validationFailed([{ detail: 'The cursor is not one that a list answered.' }]);
-  }
-  return name;
+/** The last name of the page before. */
+function nameOf([name, ...more]: readonly unknown[]): string | null {
+  return typeof name === 'string' && more.length === 0 ? name : null;
 }
