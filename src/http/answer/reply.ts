@@ -62,6 +62,7 @@ function pulled(
   rest: AsyncGenerator<string | Uint8Array, void>,
   onBroken: (error: unknown) => void,
 ): UnderlyingSource<Uint8Array> {
+  let isCancelled = false;
   return {
     async pull(controller) {
       const first = ready.shift();
@@ -71,14 +72,18 @@ function pulled(
       }
       try {
         const { done, value } = await rest.next();
+        // The reader has gone away while the piece was made: the stream is closed already, and nothing is broken.
+        if (isCancelled) return;
         if (done === true) controller.close();
         else controller.enqueue(Buffer.from(value));
       } catch (error) {
+        if (isCancelled) return;
         onBroken(error);
         throw error;
       }
     },
     async cancel() {
+      isCancelled = true;
       await rest.return();
     },
   };
