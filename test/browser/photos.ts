@@ -11,6 +11,11 @@ export interface Photo {
   detections: Detection[];
 }
 
+interface FoundPhoto {
+  file: string;
+  photo: Photo;
+}
+
 /** Numbers of COCO. */
 const COCO_NAMES = new Map([
   [0, 'person'],
@@ -43,12 +48,22 @@ export async function copyPhotos(folder: string, most: number): Promise<Photo[]>
   const photos = await Promise.all(files.map((file) => photoOf(join(FOLDER, file))));
   const vehicles = ({ detections }: Photo) =>
     detections.filter((each) => VEHICLES.has(each.class)).length;
-  const chosen = photos.sort((a, b) => vehicles(b.photo) - vehicles(a.photo)).slice(0, most);
+  photos.sort((a, b) => vehicles(b.photo) - vehicles(a.photo));
+  const chosen = hasTestdata ? photos.slice(0, most) : repeated(photos, most);
   for (const { file, photo } of chosen) copyFileSync(file, join(folder, photo.name));
   return chosen.map(({ photo }) => photo);
 }
 
-async function photoOf(file: string): Promise<{ file: string; photo: Photo }> {
+/** The bundled photos are few: the same ones again under other names. */
+function repeated(photos: readonly FoundPhoto[], most: number): FoundPhoto[] {
+  return Array.from({ length: most }, (_, at) => {
+    const found = photos[at % photos.length];
+    if (found === undefined) throw new Error(`There is no photo in ${FOLDER}.`);
+    return { file: found.file, photo: { ...found.photo, name: `${at}-${found.photo.name}` } };
+  });
+}
+
+async function photoOf(file: string): Promise<FoundPhoto> {
   const { width, height } = await sharp(file).metadata();
   const size = { width, height };
   return { file, photo: { name: basename(file), size, detections: detectionsOf(file, size) } };
