@@ -218,7 +218,7 @@ export function detectorConformance(
         };
       });
       const failing = Promise.allSettled(
-        Array.from({ length: 20 }, () => detect({}, { path: 'missing.png' })),
+        Array.from({ length: 20 }, () => detect({}, { path: 'missing.png', kind: 'async' })),
       );
       for (const { which, result } of together) {
         expect((await result).detections).toEqual(alone[which]);
