@@ -3,10 +3,10 @@ import { LatticeError } from '../api/errors.js';
 import type { ScheduledTime } from '../api/watch-times.js';
 import type { SharedSettings } from './job.js';
 
-/** What becomes of files that lie in a folder when a watch of it begins. */
 /** Of a service: each has a scan of its own. */
 export const MOST_WATCHES = 200;
 
+/** What becomes of files that lie in a folder when a watch of it begins. */
 export const EXISTING_FILES = ['take', 'leave'] as const;
 
 export interface WatchContent {

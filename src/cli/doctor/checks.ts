@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
+import { ERRORS, LatticeError } from '../../api/errors.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { isPrebuilt, PACKAGE_ROOT, repairCommand } from '../../base/package.js';
 import { pathFault } from '../../base/path-fault.js';
 import { chooseDevice, explainChoice } from '../../execution/here/compute-choice.js';
-import { ImageLister } from '../../files/listing/image-lister.js';
+import { ImageLister, isHanging, noFolder } from '../../files/listing/image-lister.js';
 import { ApiKeys } from '../../http/access/api-keys.js';
 import { defaultModelName, ModelFolder } from '../../models/model-folder.js';
 import type { NativeBuildInfo, NativeGpus } from '../../native/contract.js';
@@ -243,9 +243,9 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
       // In another process: a call that does not come back would keep this one from ending.
       const whyNot = await lister.ask('kindOf', { root, relative: '.' }, 5_000).then(
         () => null,
-        (error: unknown) => toLatticeError(error),
+        (error: unknown) => noFolder(root, error),
       );
-      if (whyNot?.code === 'volume_unavailable') {
+      if (isHanging(whyNot)) {
         const fix = 'check its volume, for example a network share whose server is gone';
         return fail('image root', `${root} does not answer`, fix);
       }

@@ -74,7 +74,7 @@ export class SeenFiles {
   readonly #restless = new Set<string>();
   #scan = 0;
   #begun = performance.now();
-  /** When the last whole look at the folders began. */
+  /** When the last scan that has ended began. */
   #scannedAt = performance.now();
 
   constructor(settleMs: number) {

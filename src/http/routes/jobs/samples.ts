@@ -1,6 +1,7 @@
 /** `GET /v1/samples`: the images of a finished job by margin, each with the reason for its place. */
 import { z } from '@hono/zod-openapi';
 import { byClassKey, classKey } from '../../../api/class-key.js';
+import { rounded } from '../../../base/rounded.js';
 import type { ImageEntry } from '../../../store/job.js';
 import type { DetectOptions } from '../../../api/options.js';
 import { replyJson } from '../../answer/reply.js';
@@ -100,7 +101,7 @@ function viewSample(
   const margins = boxes.map(({ class: name, confidence }) => ({
     class: name,
     confidence,
-    margin: Number((confidence - (own.get(classKey(name)) ?? threshold)).toFixed(DIGITS)),
+    margin: rounded(confidence - (own.get(classKey(name)) ?? threshold), DIGITS),
   }));
   const least = margins.reduce((a, b) => (b.margin < a.margin ? b : a));
   const { class: name, confidence, margin } = least;
