@@ -10,7 +10,5 @@ export default defineConfig({
     exclude: [],
     env: {}, // Ray counts the GPUs that it is told of
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
   },
 });

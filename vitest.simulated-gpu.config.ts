@@ -10,6 +10,5 @@ export default defineConfig({
     exclude: [],
     globalSetup: [],
     env: {},
-    testTimeout: 120_000,
   },
 });

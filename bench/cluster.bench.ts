@@ -104,7 +104,7 @@ async function overSocket(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
   const worker = startInstantWorker(rig.server.url, BUILD);
   try {
-    await until(() => rig.detector.workers().length === 1, 'a worker', 20_000);
+    await until(() => rig.detector.workers().length === 1, 'a worker');
     await rate(rig.detector, 5_000);
     const images = 50_000;
     let value = 0;
@@ -140,7 +140,7 @@ async function bytesPerImage(): Promise<Measurement[]> {
   const relay = await CountingRelay.to(Number(new URL(rig.server.url).port));
   const worker = startInstantWorker(relay.url, BUILD);
   try {
-    await until(() => rig.detector.workers().length === 1, 'a worker', 20_000);
+    await until(() => rig.detector.workers().length === 1, 'a worker');
     const [sent, received] = [relay.toTarget, relay.fromTarget];
     const images = 20_000;
     await rate(rig.detector, images);

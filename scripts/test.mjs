@@ -30,18 +30,12 @@ const IN_SHARED_PROCESSES = [
 ].map((name) => `test/${name}/`);
 /** It takes the CPUs for itself: beside it a deadline of another test would be missed. */
 const BUSY_MACHINE = 'test/service/busy-machine.test.ts';
-/** A test that takes 5 s on idle cores can take a minute at a tenth of their time. */
-const AT_LOW_SHARE = [
-  '--testTimeout=120000',
-  '--hookTimeout=240000',
-  '--expect.poll.timeout=60000',
-];
 /** They wait for more than a minute, so they begin early: at the end nothing would run beside them. */
 const LONG_WAITS = ['test/bench/chaos.test.ts', 'test/bench/watches.test.ts'];
 // The other tests need the Python environment, which is ready long before they begin.
 const BESIDE_RAY = [
   ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
-  ['tests that wait long', 'npx', 'vitest', 'run', ...AT_LOW_SHARE, ...LONG_WAITS],
+  ['tests that wait long', 'npx', 'vitest', 'run', ...LONG_WAITS],
   ['build of the native unit tests', 'node', 'scripts/test-native.mjs', '--build'],
   ['sources under the sanitizers', 'node', 'scripts/sanitized-sources.mjs'],
   ['lint', 'npm', 'run', '--silent', 'lint'],
@@ -50,11 +44,11 @@ const BESIDE_RAY = [
   ['types', 'npm', 'run', '--silent', 'typecheck'],
   [
     'TypeScript tests in shared processes',
-    ...['npx', 'vitest', 'run', '--no-isolate', ...AT_LOW_SHARE, ...IN_SHARED_PROCESSES],
+    ...['npx', 'vitest', 'run', '--no-isolate', ...IN_SHARED_PROCESSES],
   ],
   [
     'TypeScript tests without deadlines',
-    ...['npx', 'vitest', 'run', ...AT_LOW_SHARE],
+    ...['npx', 'vitest', 'run'],
     ...[
       ...[...WITH_DEADLINES, ...IN_SHARED_PROCESSES].map((path) => `${path}**`),
       ...LONG_WAITS,

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { findBrowser, whyLeftOut } from '../../scripts/system-packages.mjs';
 import { FEW_THREADS } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
+import { HANG_MS } from '../support/eventually.js';
 
 /** A folder: the tests write the pictures of the documentation into it. */
 const SHOTS = process.env.UI_SCREENSHOTS ?? '';
@@ -33,7 +34,7 @@ export async function openPage(browser: Browser): Promise<WatchedPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   const page = await context.newPage();
   // Shorter than the time limit of a test, so that the error names the step.
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(HANG_MS);
   const faults: string[] = [];
   await page.exposeFunction('reportFault', (fault: string) => faults.push(fault));
   await page.addInitScript(() => {

@@ -28,7 +28,7 @@ describe.skipIf(browserPath === null)('a page of another origin', () => {
     [foreign, own] = await Promise.all([context.newPage(), context.newPage()]);
     await foreign.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     await own.goto(`${service.url}/ui`);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     server.close();

@@ -109,7 +109,7 @@ describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
     await page.getByLabel('Compare with another model').selectOption('vehicles-v8n.pt');
     await page.getByRole('button', { name: 'Run it' }).click();
     await page.getByText('vehicles-v8n.pt (second)').waitFor();
-    await page.getByText(new RegExp(`on ${PHOTOS} images\\.$`)).waitFor({ timeout: 20_000 });
+    await page.getByText(new RegExp(`on ${PHOTOS} images\\.$`)).waitFor();
     expect(page.url()).not.toContain(SECOND);
   });
 });

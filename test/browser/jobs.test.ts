@@ -113,12 +113,12 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await service.kill('SIGKILL');
     await page.locator('.connection', { hasNotText: 'Live' }).waitFor();
     service = await start(['--port', new URL(service.url).port]);
-    await page.locator('.pill.completed').waitFor({ timeout: 60_000 });
+    await page.locator('.pill.completed').waitFor();
     await page.getByRole('link', { name: 'CSV' }).waitFor();
     expect(await tiles().count()).toBeGreaterThan(5);
     await page.locator('.tag', { hasText: 'night' }).waitFor();
     await page.getByText('Kept until it is deleted').waitFor();
-  }, 90_000);
+  });
 
   test('the boxes of a job are charted by folder, and saved as CSV', async () => {
     await page.goto(at(jobHash));

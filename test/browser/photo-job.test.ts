@@ -66,10 +66,10 @@ describe.skipIf(browserPath === null)('photos as a job', () => {
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Send and detect' }).focus();
     await page.keyboard.press('Enter');
-    await page.waitForURL(/#\/jobs\/job_/, { timeout: 60_000 });
+    await page.waitForURL(/#\/jobs\/job_/);
     await page.getByText('8 files left out: 6 HEIC, 1 video, 1 other file.').waitFor();
     await expect
-      .poll(() => page.locator('.job-facts').textContent(), { timeout: 200_000 })
+      .poll(() => page.locator('.job-facts').textContent())
       .toContain('101 of 101 images, 1 failed');
     await page.getByText('IMG_0000.jpg').first().waitFor();
     // The thumbnails are those of the upload.
@@ -81,7 +81,7 @@ describe.skipIf(browserPath === null)('photos as a job', () => {
     await page.locator('.stage img').waitFor();
     await page.setViewportSize({ width: 390, height: 800 });
     expect(await sidewaysScroll(page)).toBeLessThanOrEqual(0);
-  }, 240_000);
+  });
 
   const drop = (names: string[]) =>
     page.evaluate(

@@ -61,7 +61,7 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     await page.locator('.model').first().waitFor();
     await eventual(connection).toBe('Live');
     expect(await page.locator('html').getAttribute('data-kept')).toBe('yes');
-  }, 90_000);
+  });
 
   test('the service view calls nothing well of a service that is away', async () => {
     await page.goto(`${service.url}/ui#/service`);
@@ -73,7 +73,7 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     await comeBack();
     await page.getByText(WELL).waitFor();
     await eventual(connection).toBe('Live');
-  }, 90_000);
+  });
 
   test('a list that was asked for in vain comes when the service is back', async () => {
     await page.goto(`${service.url}/ui#/jobs`);
@@ -84,5 +84,5 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     await comeBack();
     await page.locator('.problem').waitFor({ state: 'detached' });
     await page.locator('.pill.completed').waitFor();
-  }, 90_000);
+  });
 });

@@ -12,7 +12,7 @@ import {
   withPage,
 } from './browser.js';
 import { checkLooks } from './looks.js';
-import { eventual } from '../support/eventually.js';
+import { eventual, HANG_MS } from '../support/eventually.js';
 import { FEW_THREADS, detect, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 
@@ -111,7 +111,7 @@ describe.skipIf(browserPath === null)('the page', () => {
 
   /** A minute and a half of calls and a job, so that there is something to chart. */
   async function workForCharts(): Promise<void> {
-    const end = Date.now() + 90_000;
+    const end = Date.now() + HANG_MS;
     await submit(service.url, { job_type: 'detect_vehicles', image_paths: Array.from({ length: 400 }, () => 'street.jpg'), priority: 5 }); // prettier-ignore
     for (let call = 0; Date.now() < end; call += 1) {
       await detect(service.url, { image_path: call % 9 === 0 ? 'nowhere.jpg' : 'street.jpg' });
@@ -165,7 +165,7 @@ describe.skipIf(browserPath === null)('the page', () => {
       env: FEW_THREADS,
       flags: ['--port', port],
     });
-    await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 });
+    await page.getByText('Live', { exact: true }).waitFor();
     await one.kill('SIGKILL');
   });
 });

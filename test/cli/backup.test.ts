@@ -133,7 +133,7 @@ test(
     await moreThan(100, load);
     const ids = [...load.acknowledged.keys()].slice(0, 50);
     const results = [];
-    for (const id of ids) results.push(await resultOf(service.url, id, 600_000));
+    for (const id of ids) results.push(await resultOf(service.url, id));
     const started = Date.now();
     const moment = momentOf(await done(backup()));
     expect(moment).toBeGreaterThanOrEqual(started);
@@ -232,7 +232,7 @@ test(
       await using service = await serve(dataDir);
       drawPictures(200);
       id = await submit(service.url);
-      await resultOf(service.url, id, 600_000);
+      await resultOf(service.url, id);
     }
     await done(backup());
     const isThere = async (place: string) => {
@@ -273,7 +273,7 @@ test(
   async () => {
     {
       await using service = await serve(dataDir);
-      await resultOf(service.url, await submit(service.url), 600_000);
+      await resultOf(service.url, await submit(service.url));
       const { out, code } = await run('backup', file, '--data-dir', dataDir);
       expect(code).toBe(0);
       expect(out).toMatch(
@@ -298,7 +298,7 @@ test(
 test('Ctrl-C ends a backup in one line and leaves nothing', { timeout: NO_LIMIT }, async () => {
   {
     await using service = await serve(dataDir);
-    await resultOf(service.url, await submit(service.url), 600_000);
+    await resultOf(service.url, await submit(service.url));
   }
   drawPictures(2000);
   const started = backup();

@@ -64,7 +64,7 @@ test('a copy in 8 bits finds the same boxes and lies beside its model, under the
   expect(listed.out).not.toContain('int8');
   await run('model', 'remove', 'patterns', '--models-dir', models);
   expect(readdirSync(models)).toEqual([]);
-}, 300_000);
+});
 
 test('a bundled model is not changed', async () => {
   const images = join(PACKAGE_ROOT, 'models', 'demo');
@@ -125,7 +125,7 @@ test('with labels the copy is judged by its mean average precision', async () =>
   expect(copy?.proof).toMatchObject({ photos: 3 });
   expect(copy?.proof?.f32.toFixed(3)).toBe(figures.find(([, of]) => of === 'f32')?.[2]);
   expect(copy?.proof?.int8.toFixed(3)).toBe(figures.find(([, of]) => of === 'int8')?.[2]);
-}, 300_000);
+});
 
 test('photos that are links have the label file of the name that the user gave', async () => {
   const images = join(models, 'photos');

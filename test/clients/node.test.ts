@@ -41,7 +41,7 @@ beforeAll(async () => {
   const fromPackage = script.replace('../../src/client/lattice-client.js', NAME);
   writeFileSync(join(project, 'live.ts'), fromPackage);
   await npm('install', '--offline', '--no-audit', '--no-fund', join(project, tarball!));
-}, 120_000);
+});
 
 afterAll(() => {
   rmSync(project, { recursive: true, force: true });
@@ -75,7 +75,7 @@ test('the snippets of the documentation compile under strict, as does the script
   await runProgram(process.execPath, [TSC, '-p', project, '--noEmit']);
 });
 
-test('a service that is killed in the midst of a wait', { timeout: 300_000 }, async () => {
+test('a service that is killed in the midst of a wait', async () => {
   await runProgram(process.execPath, [TSC, '-p', project]);
   const models = join(project, 'models');
   writeOwnModel(models);

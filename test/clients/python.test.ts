@@ -20,21 +20,21 @@ let folder: string;
 beforeAll(async () => {
   installed = await installPythonPackage();
   folder = mkdtempSync(join(tmpdir(), 'lattice-live-'));
-}, 300_000);
+});
 
 afterAll(() => {
   installed[Symbol.dispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the unit tests', { timeout: 300_000 }, async () => {
+test('the unit tests', async () => {
   const discover = ['-B', '-m', 'unittest', 'discover', '-v', '-s', join(TESTS, 'python')];
   const output = await runProgram(installed.python, discover);
   expect(output).toMatch(/Ran [1-9]\d* tests? in/);
   expect(output).not.toContain('skipped');
 });
 
-test('a service that is killed in the midst of a wait', { timeout: 300_000 }, async () => {
+test('a service that is killed in the midst of a wait', async () => {
   const models = join(folder, 'models');
   writeOwnModel(models);
   await writeEnlarged(join(folder, 'large.png'), 4);

@@ -16,7 +16,7 @@ import { globSync } from 'tinyglobby';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { pythonEnvironment, runProgram } from '../../src/cli/python-environment.js';
-import { eventual } from '../support/eventually.js';
+import { eventual, HANG_MS } from '../support/eventually.js';
 import { installPythonPackage, type InstalledPackage } from '../support/python-package.js';
 import { DEMO, FEW_THREADS, jobsEnded } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
@@ -115,7 +115,7 @@ beforeAll(async () => {
     LATTICE_CORE_API_URL: service.url,
     LATTICE_WEBHOOK_SECRET: SECRET,
   };
-}, 300_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -165,7 +165,7 @@ test('the tables of docs/api.md are up to date', async () => {
   await runProgram(process.execPath, ['scripts/api-page.mjs', '--check']);
 });
 
-test.each(PAGES)('%s', { timeout: 300_000 }, async (page) => {
+test.each(PAGES)('%s', async (page) => {
   const names = new Names();
   names.set('http://127.0.0.1:8000', service.url);
   names.set('http://127.0.0.1:5000', service.url);
@@ -211,7 +211,7 @@ async function runCommand(command: Command, names: Names, shell: Shell): Promise
   await jobsEnded(service.url);
   const readsOnly =
     command.text.startsWith('curl') && !/ -(d|F|X|o|sOJ) |--data/.test(command.text);
-  const until = Date.now() + 5_000;
+  const until = Date.now() + HANG_MS;
   for (;;) {
     const text = names.replaceIn(command.text);
     const { code, stdout, stderr } = await shell.run(text, COMMAND_MS);

@@ -8,7 +8,6 @@ import { PROJECT_ROOT, startService } from '../support/service-process.js';
 import { edgePython } from '../../scripts/python-environment.mjs';
 import { executeNotebook, notebookPath, readCells, type Executed } from './notebook.js';
 
-const MINUTES = 60_000;
 const run = async (variables: Record<string, string> = {}): Promise<Executed> => {
   const python = await edgePython();
   await using service = await startService({
@@ -36,7 +35,7 @@ describe('detect.ipynb', () => {
   test.each([
     ['drawn by the service', {}],
     ['drawn from a local folder', { LATTICE_EDGE_IMAGES: DEMO }],
-  ])('runs from top to bottom, boxes %s', { timeout: 6 * MINUTES }, async (_how, variables) => {
+  ])('runs from top to bottom, boxes %s', async (_how, variables) => {
     const executed = await run(variables);
     console.log(`executed notebook: ${executed.path}`);
     for (const cell of executed.cells.filter((each) => each.cell_type === 'code')) {

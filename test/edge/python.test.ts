@@ -6,7 +6,7 @@ import { PROJECT_ROOT } from '../support/service-process.js';
 import { pythonWithoutRay } from '../../scripts/python-environment.mjs';
 import { EDGE_PACKAGES } from './notebook.js';
 
-test('edge/lattice_edge', { timeout: 300_000 }, async () => {
+test('edge/lattice_edge', async () => {
   const folder = join(PROJECT_ROOT, 'test/edge/checks');
   const output = await runProgram(
     await pythonWithoutRay(),

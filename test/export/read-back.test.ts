@@ -34,7 +34,7 @@ beforeAll(async () => {
   const python = await pythonEnvironment(TOOLS, console.log);
   const script = join(PROJECT_ROOT, 'test/export/read_back.py');
   read = JSON.parse(await runProgram(python, ['-B', script, folder])) as ReadBack;
-}, 300_000);
+});
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });

@@ -17,6 +17,7 @@ import type { UploadLimits } from '../../src/uploads/uploaded-files.js';
 import type { Uploads } from '../../src/uploads/uploads.js';
 import { Views } from '../../src/views/views.js';
 import { FakeDetector } from '../support/fake-detector.js';
+import { HANG_MS } from '../support/eventually.js';
 
 export const silent: Logger = {
   debug: () => undefined,
@@ -126,15 +127,11 @@ export async function openTestJobs(
   };
 }
 
-/** Resolves once `check` is true; rejects after `withinMs` naming what was waited for. */
-export async function until(
-  what: string,
-  check: () => boolean | Promise<boolean>,
-  withinMs = 60_000,
-): Promise<void> {
-  const deadline = Date.now() + withinMs;
+/** Resolves once `check` is true; rejects, naming what was waited for. */
+export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + HANG_MS;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Not within ${HANG_MS} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -137,7 +137,7 @@ test(`${RUNS} random histories of up to ${STEPS} steps`, async () => {
     ),
     { numRuns: RUNS, endOnFailure: true },
   );
-}, 60_000);
+});
 
 test('a concurrent history: 300 submits, cancels and two restarts', async () => {
   using folder = new TemporaryFolder();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 
-test('cluster/lattice_ray', { timeout: 60_000 }, async () => {
+test('cluster/lattice_ray', async () => {
   const folder = join(PACKAGE_ROOT, 'test/lattice_ray');
   const output = await runProgram(
     'python3',

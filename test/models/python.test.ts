@@ -7,7 +7,7 @@ import { PACKAGE_ROOT } from '../../src/base/package.js';
 
 const CODE = ['train', 'quantize'].map((part) => join(PACKAGE_ROOT, 'models', part));
 
-test.each(['train', 'quantize'])('models/%s', { timeout: 300_000 }, async (part) => {
+test.each(['train', 'quantize'])('models/%s', async (part) => {
   const python =
     process.env.LATTICE_TRAIN_PYTHON ??
     (await quantizePython((line) => {

@@ -129,7 +129,7 @@ describe('detection through the addon', () => {
     });
     // A cancelled image answers at once; the decode it had begun ends by itself.
     await expect
-      .poll(() => core.stats(), { timeout: 5_000 })
+      .poll(() => core.stats())
       .toMatchObject({ queuedSync: 0, decoding: 0, inferring: 0 });
   });
 });

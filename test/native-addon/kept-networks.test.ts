@@ -95,7 +95,7 @@ function damaged(at: number, ...values: number[]): Buffer {
   return bytes;
 }
 
-describe('a kept network', { timeout: 120_000 }, () => {
+describe('a kept network', () => {
   it('answers as the compiled one', async () => {
     expect(sealed(whole)).toEqual(whole);
     const later = await load();

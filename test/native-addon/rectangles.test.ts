@@ -44,7 +44,7 @@ beforeAll(async () => {
     { roots: [folder], device: 'cpu', rectangles: RECTANGLES },
     MODEL,
   );
-}, 60_000);
+});
 afterAll(async () => {
   await square.core.close();
   await rectangular.core.close();

@@ -100,4 +100,4 @@ test('detect_shards.py: each photo has one line of boxes, and a second run does 
   expect(await detectShards()).toContain(`${PHOTOS} photos in 4 shards, 1 of them to do`);
   expect(readdirSync(boxes).sort()).toEqual(files);
   expect(await detectShards()).toContain('0 of them to do');
-}, 300_000);
+});

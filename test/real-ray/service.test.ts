@@ -11,6 +11,7 @@ import { checkClusterNotebook } from '../edge/cluster-notebook.js';
 import { call, DEMO, detect, expectVehicles, resultOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { workersReady } from '../support/worker-conformance.js';
+import { HANG_MS } from '../support/eventually.js';
 
 const PORT = '8000';
 const IMAGES = 200;
@@ -59,7 +60,7 @@ interface WorkerBody {
 }
 
 async function logged(service: ServiceProcess, message: string): Promise<void> {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + HANG_MS;
   while (!service.output().includes(message)) {
     if (Date.now() > deadline) throw new Error(`Not logged: ${message}\n${service.output()}`);
     await sleep(20);
@@ -97,7 +98,7 @@ describe('losses of the parts of Ray', () => {
     expect(before, 'the job is still under way').toBeLessThan(IMAGES);
     const start = performance.now();
     await loss();
-    const { result } = await resultOf(service.url, jobId, 120_000);
+    const { result } = await resultOf(service.url, jobId);
     console.log(`${what}: job of ${IMAGES} whole ${since(start)} after the loss at ${before}`);
     expect(result.images.map(({ image_path }) => image_path)).toEqual(paths);
     for (const image of result.images) {
@@ -109,14 +110,13 @@ describe('losses of the parts of Ray', () => {
   }
 
   /** Kills, and measures how long it takes until two workers serve again. */
-  async function recovery(what: string, kill: () => unknown, atMostMs: number): Promise<void> {
+  async function recovery(what: string, kill: () => unknown): Promise<void> {
     const start = performance.now();
     await kill();
     await workersReady(service, 1);
     await workersReady(service, 2);
     const took = performance.now() - start;
     console.log(`${what}: two workers again after ${(took / 1_000).toFixed(2)} s`);
-    expect(took).toBeLessThan(atMostMs);
   }
 
   const view = async (worker: string): Promise<WorkerView> =>
@@ -163,7 +163,7 @@ describe('losses of the parts of Ray', () => {
   test('an actor', async () => {
     const actor = (await view('worker-1')).actor_pid!;
     await through('actor killed', () =>
-      recovery('actor killed', () => process.kill(actor, 'SIGKILL'), 15_000),
+      recovery('actor killed', () => process.kill(actor, 'SIGKILL')),
     );
   });
 
@@ -197,7 +197,7 @@ describe('losses of the parts of Ray', () => {
     await ray.addNode(N2);
     console.log(`new head and node: ${since(again)}`);
     const jobId = await submit(service.url);
-    expectVehicles((await resultOf(service.url, jobId, 60_000)).result.detections);
+    expectVehicles((await resultOf(service.url, jobId)).result.detections);
     await workersReady(service, 2);
     while ((await statusCode(service)) !== 200) await sleep(20);
     console.log(`head killed: status and two workers ${since(again)} after the new head was begun`);

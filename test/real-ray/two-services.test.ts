@@ -6,6 +6,7 @@ import { startRay, type Ray } from '../../scripts/ray.mjs';
 import { call, detect } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { workersReady } from '../support/worker-conformance.js';
+import { HANG_MS } from '../support/eventually.js';
 
 let ray: Ray;
 let first: ServiceProcess;
@@ -32,7 +33,7 @@ async function start(port: string): Promise<ServiceProcess> {
 beforeAll(async () => {
   ray = await startRay({ python: await rayPython(), nodes: [{ cpus: 1 }] });
   first = await start('8000');
-  await workersReady(first, 1, 120_000);
+  await workersReady(first, 1);
   second = await start('8001');
 });
 afterAll(async () => {
@@ -41,7 +42,7 @@ afterAll(async () => {
 });
 
 const until = async (what: string, isSo: () => Promise<boolean> | boolean) => {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + HANG_MS;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`${what}\n${first.output()}\n${second.output()}`);
     await sleep(100);
@@ -55,9 +56,7 @@ const jobs = async () => {
   return answer?.ok === true ? ((await answer.json()) as { entrypoint: string }[]) : [];
 };
 
-const minutes = { timeout: 400_000 };
-
-test('the second one is refused, also by a new head that it reaches first', minutes, async () => {
+test('the second one is refused, also by a new head that it reaches first', async () => {
   await until('the second one is not refused', () => refusals() > 0);
   expect((await call(second.url, '/readyz')).body.detail).toMatch(refused);
 
@@ -78,9 +77,9 @@ test('the second one is refused, also by a new head that it reaches first', minu
   await until('the first one has no worker', async () => (await detect(first.url)).status === 200);
 });
 
-test('it gets the workers once the first one has ended and they are removed', minutes, async () => {
+test('it gets the workers once the first one has ended and they are removed', async () => {
   await first.kill();
   await ray.down();
-  await workersReady(second, 1, 120_000);
+  await workersReady(second, 1);
   expect((await detect(second.url)).status).toBe(200);
 });

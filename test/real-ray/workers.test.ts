@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rayPython } from '../../scripts/python-environment.mjs';
 import { startRay, type Ray } from '../../scripts/ray.mjs';
 import { listenForWorkers, type WorkerConnections } from '../support/ray-connections.js';
-import { eventual } from '../support/eventually.js';
+import { eventual, HANG_MS } from '../support/eventually.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
 const N2 = { name: 'n2', cpus: 1, gpus: 1 };
@@ -84,7 +84,6 @@ test.each(['worker-0', 'worker-1'])('a killed child of %s dials again', async (w
   process.kill(connection.pid, 'SIGKILL');
   const next = await connections.of(worker, connection);
   print(`${worker}: child killed to connection`, start);
-  expect(performance.now() - start).toBeLessThan(2_000);
   expect(next.env.LATTICE_NODE_ID).toBe(connection.env.LATTICE_NODE_ID);
   expect(await view(worker)).toMatchObject({ state: 'running', restarts: 1, last_exit: -9 });
 });
@@ -170,7 +169,7 @@ test('a child that dies after seconds: `up` fails, and once its folder is back `
   // `up` does not wait for connections: on a busy machine one may come later.
   await eventual(() => connections.open().map(({ worker }) => worker)).toEqual(['worker-1']);
   const kept = await connections.of('worker-1');
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + HANG_MS;
   while ((await view('worker-0')).state !== 'crashloop') {
     expect(Date.now()).toBeLessThan(deadline);
     await sleep(500);

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { FEW_THREADS } from '../support/service-client.js';
 import { startService } from '../support/service-process.js';
+import { eventual, HANG_MS } from '../support/eventually.js';
 
 const KILLS = 12;
 const CLIENTS = 8;
@@ -28,7 +29,7 @@ test(`${KILLS} kills lose no acknowledged job and end each job once`, async () =
         submitUntilDead(service.url, client, acknowledged, stop.signal),
       );
       const before = acknowledged.size;
-      await vi.waitUntil(() => acknowledged.size > before, { timeout: 60_000 });
+      await eventual(() => acknowledged.size).toBeGreaterThan(before);
       await sleep(Math.random() * 450);
       await service.kill('SIGKILL');
       stop.abort();
@@ -60,7 +61,7 @@ test(`${KILLS} kills lose no acknowledged job and end each job once`, async () =
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}, 600_000);
+});
 
 async function submitUntilDead(
   url: string,
@@ -93,7 +94,7 @@ async function submitUntilDead(
 }
 
 async function drained(url: string): Promise<void> {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + HANG_MS;
   for (;;) {
     const status = (await (await fetch(`${url}/v1/cluster/status`)).json()) as {
       pending_jobs: number;
@@ -123,7 +124,7 @@ async function history(url: string): Promise<StreamMessage[]> {
       events: ['job_submitted', 'job_started', 'job_completed', 'job_failed'],
     }),
   );
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + HANG_MS;
   while ((events.at(-1)?.seq ?? 0) < newest && Date.now() < deadline) await sleep(20);
   socket.close();
   return events;

@@ -17,9 +17,11 @@ import {
   submit,
   writeEnlarged,
 } from '../support/service-client.js';
-import { OVERRUN_MS } from '../../src/service/shutdown.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { startReceiver } from '../webhooks/receiver.js';
+
+/** A stop that waited for its drain time would last longer than a test. */
+const WITHOUT_END = { LATTICE_DRAIN_SECONDS: '3600' };
 
 let folder: string;
 let env: Record<string, string>;
@@ -71,9 +73,8 @@ async function inHand(service: ServiceProcess, images: number): Promise<void> {
 }
 
 test('work in hand ends, new work is refused, and the job goes on after a restart', async () => {
-  const drainSeconds = 10;
   const dataDir = join(folder, 'data');
-  const stopEnv = { ...env, LATTICE_DRAIN_SECONDS: String(drainSeconds) };
+  const stopEnv = { ...env, LATTICE_DRAIN_SECONDS: '120' };
   let id: string;
   {
     await using service = await startService({ dataDir, env: stopEnv });
@@ -82,7 +83,6 @@ test('work in hand ends, new work is refused, and the job goes on after a restar
     const begun = await beginRequest(service);
     const answer = detect(service.url, { image_path: 'huge.png' });
     await sleep(100);
-    const stopAt = Date.now();
     const exited = service.kill('SIGTERM');
     const listens = () =>
       fetch(`${service.url}/healthz`).then(
@@ -98,28 +98,25 @@ test('work in hand ends, new work is refused, and the job goes on after a restar
     expect(status).toBe(200);
     expectVehicles(body.detections, { scale: 12 });
     expect(await exited, service.output()).toBe(0);
-    expect(Date.now() - stopAt).toBeLessThan(drainSeconds * 1_000 + OVERRUN_MS);
   }
   await using service = await startService({ dataDir, env });
   // It was stopped under way, and goes on from where it was.
   expect((await statusOf(service.url, id)).finished_images).toBeLessThan(120);
-  const { status, result } = await resultOf(service.url, id, 30_000);
+  const { status, result } = await resultOf(service.url, id);
   expect(status).toBe('completed');
   expect(result).toMatchObject({ succeeded: 120, failed: 0, car_count: 360 });
 });
 
+/** The exit code is 0 only where no part of the stop took longer than the drain time and its allowance. */
 test('a stop takes no longer than the drain time although all clients are slow', async () => {
-  const drainSeconds = 2;
   await using receiver = await startReceiver(() => undefined);
   await using service = await startService({
-    env: { ...env, LATTICE_DRAIN_SECONDS: String(drainSeconds) },
+    env: { ...env, LATTICE_DRAIN_SECONDS: '2' },
   });
   await submit(service.url, { callback_url: receiver.url });
   while (receiver.received.length === 0) await sleep(10);
   const begun = await beginRequest(service);
-  const stopAt = Date.now();
   expect(await service.kill('SIGTERM')).toBe(0);
-  expect(Date.now() - stopAt).toBeLessThan(drainSeconds * 1_000 + OVERRUN_MS);
   begun.destroy();
 });
 
@@ -129,21 +126,20 @@ test('a client that reads nothing takes no drain time from webhooks and jobs', a
     response.on('close', () => (webhookCut ||= !response.writableFinished));
     setTimeout(() => response.writeHead(204).end(), 1_000);
   });
-  await using service = await startService({ env: { ...env, LATTICE_DRAIN_SECONDS: '2' } });
+  await using service = await startService({ env: { ...env, LATTICE_DRAIN_SECONDS: '5' } });
   const reader = (await connection(service)).pause();
   reader.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(500));
   await submit(service.url, { callback_url: receiver.url });
   while (receiver.received.length === 0) await sleep(10);
   const stopAt = Date.now();
   expect(await service.kill('SIGTERM')).toBe(0);
-  expect(Date.now() - stopAt).toBeGreaterThan(1_900);
-  expect(Date.now() - stopAt).toBeLessThan(2_000 + OVERRUN_MS);
+  expect(Date.now() - stopAt).toBeGreaterThan(4_900);
   expect(webhookCut).toBe(false);
   reader.destroy();
 });
 
 test('connections without a request and refused upgrades do not delay a stop', async () => {
-  await using service = await startService({ env });
+  await using service = await startService({ env: { ...env, ...WITHOUT_END } });
   const idle = await connection(service);
   const half = await connection(service);
   half.write('GET /healthz HTTP/1.1\r\nHost: loc');
@@ -152,30 +148,27 @@ test('connections without a request and refused upgrades do not delay a stop', a
     'GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
   );
   await once(refused, 'data');
-  const stopAt = Date.now();
   expect(await service.kill('SIGTERM')).toBe(0);
-  expect(Date.now() - stopAt).toBeLessThan(OVERRUN_MS);
   for (const socket of [idle, half, refused]) socket.destroy();
 });
 
 test('a service that has listed folders and globs stops at once', async () => {
-  await using service = await startService({ env: { ...env, LATTICE_LOG_LEVEL: 'info' } });
+  await using service = await startService({
+    env: { ...env, ...WITHOUT_END, LATTICE_LOG_LEVEL: 'info' },
+  });
   for (const path of ['.', '*.png']) {
     const id = await submit(service.url, { image_paths: [path] });
-    expect((await resultOf(service.url, id, 30_000)).status).toBe('completed');
+    expect((await resultOf(service.url, id)).status).toBe('completed');
   }
-  const exited = service.kill('SIGTERM');
-  expect(await Promise.race([exited, sleep(5_000, 'it still runs')])).toBe(0);
+  expect(await service.kill('SIGTERM')).toBe(0);
   expect(service.output()).toMatch(/"msg":"stopped"\}\n$/);
 });
 
 test('an idle service stops at once, a second signal ends it without waiting', async () => {
-  await using idle = await startService();
-  const stopAt = Date.now();
+  await using idle = await startService({ env: WITHOUT_END });
   expect(await idle.kill('SIGINT')).toBe(0);
-  expect(Date.now() - stopAt).toBeLessThan(OVERRUN_MS);
 
-  await using busy = await startService({ env: { ...env, LATTICE_DRAIN_SECONDS: '20' } });
+  await using busy = await startService({ env: { ...env, ...WITHOUT_END } });
   const begun = await beginRequest(busy);
   const exited = busy.kill('SIGTERM');
   await sleep(200);

@@ -158,7 +158,7 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
       const { pending_jobs, running_jobs } = (await call(service.url, '/v1/cluster/status')).body;
       return pending_jobs + running_jobs;
     };
-    await expect.poll(working, { timeout: 60_000 }).toBe(0);
+    await expect.poll(working).toBe(0);
     const lists = ['jobs', 'watches', 'views', 'models', 'models/aliases', 'uploads'];
     const texts = lists.map(async (list) => {
       const { body } = await call(service.url, `/v1/${list}`);
@@ -211,7 +211,7 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
       await post(service.url, '/v1/watches', { ...WATCH, name: 'gate' }),
     ];
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
     rmSync(dataDir, { recursive: true, force: true });
@@ -328,7 +328,7 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
       payloads.forEach((payload, id) => {
         socket.send(JSON.stringify({ action: 'submit', id, payload }));
       });
-      await expect.poll(() => answers.length, { timeout: 30_000 }).toBe(payloads.length);
+      await expect.poll(() => answers.length).toBe(payloads.length);
       socket.terminate();
       return answers.sort((a, b) => (a.id ?? 0) - (b.id ?? 0));
     };

@@ -43,39 +43,32 @@ const engines = (suffix: string) => {
     .map((name) => join(folder, name));
 };
 
-test(
-  'a damaged network answers as before, is said and replaced, and is taken from then on',
-  { timeout: 600_000 },
-  async () => {
-    const first = await oneStart();
-    expect(first.detections).not.toEqual([]);
-    expect(first.log).not.toContain('damaged');
-    // It was compiled in f32 just now: there is nothing to compare it with.
-    expect(first.own).toMatchObject({ state: 'ready', agreement: null });
-    expect(engines('.agreement')).toEqual([]);
-    const [network] = engines('.network');
-    const whole = readFileSync(network!);
-    const { ino } = statSync(network!);
-    writeFileSync(
-      network!,
-      Buffer.from(whole).fill(0, whole.length - 60_000, whole.length - 56_000),
-    );
+test('a damaged network answers as before, is said and replaced, and is taken from then on', async () => {
+  const first = await oneStart();
+  expect(first.detections).not.toEqual([]);
+  expect(first.log).not.toContain('damaged');
+  // It was compiled in f32 just now: there is nothing to compare it with.
+  expect(first.own).toMatchObject({ state: 'ready', agreement: null });
+  expect(engines('.agreement')).toEqual([]);
+  const [network] = engines('.network');
+  const whole = readFileSync(network!);
+  const { ino } = statSync(network!);
+  writeFileSync(network!, Buffer.from(whole).fill(0, whole.length - 60_000, whole.length - 56_000));
 
-    const second = await oneStart();
-    expect(second.detections).toEqual(first.detections);
-    expect(second.own).toMatchObject({ state: 'ready', agreement: null });
-    expect(second.log).toContain('a kept file is damaged; it is made anew');
-    expect(second.log).toContain('does not hold the bytes that were stored');
-    expect(engines('.network')).toEqual([network]);
-    const replaced = statSync(network!).ino;
-    expect(replaced).not.toBe(ino);
-    expect(engines('.agreement')).toEqual([]);
+  const second = await oneStart();
+  expect(second.detections).toEqual(first.detections);
+  expect(second.own).toMatchObject({ state: 'ready', agreement: null });
+  expect(second.log).toContain('a kept file is damaged; it is made anew');
+  expect(second.log).toContain('does not hold the bytes that were stored');
+  expect(engines('.network')).toEqual([network]);
+  const replaced = statSync(network!).ino;
+  expect(replaced).not.toBe(ino);
+  expect(engines('.agreement')).toEqual([]);
 
-    const third = await oneStart();
-    expect(third.detections).toEqual(first.detections);
-    expect(third.own).toMatchObject({ state: 'ready', agreement: 1 });
-    expect(third.log).not.toContain('damaged');
-    expect(statSync(network!).ino).toBe(replaced);
-    expect(engines('.agreement')).toHaveLength(1);
-  },
-);
+  const third = await oneStart();
+  expect(third.detections).toEqual(first.detections);
+  expect(third.own).toMatchObject({ state: 'ready', agreement: 1 });
+  expect(third.log).not.toContain('damaged');
+  expect(statSync(network!).ino).toBe(replaced);
+  expect(engines('.agreement')).toHaveLength(1);
+});

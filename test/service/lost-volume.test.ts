@@ -63,7 +63,7 @@ test('only its images wait, a stop does not, and they run when the volume is bac
   }
   expect((await detect(service.url, lost)).status).toBe(503);
   expectVehicles((await detect(service.url, fine)).body.detections);
-  const done = await resultOf(service.url, await jobs(fine.image_path), 30_000);
+  const done = await resultOf(service.url, await jobs(fine.image_path));
   expect(done.result).toMatchObject({ succeeded: 20, failed: 0 });
   expect(await statusOf(service.url, waiting)).toMatchObject({
     status: 'running',
@@ -79,6 +79,6 @@ test('only its images wait, a stop does not, and they run when the volume is bac
   expect(await Promise.race([exited, sleep(15_000, 'it still runs')])).toBe(0);
   await held.release();
   await using next = await startService({ env, dataDir });
-  const { result } = await resultOf(next.url, waiting, 30_000);
+  const { result } = await resultOf(next.url, waiting);
   expect(result).toMatchObject({ succeeded: 20, failed: 0 });
-}, 90_000);
+});

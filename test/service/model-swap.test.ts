@@ -47,53 +47,49 @@ afterEach(async () => {
 
 const reload = () => call(service.url, '/v1/models/reload', { method: 'POST' });
 
-test(
-  'ten replacements under load: no answer is wrong, mixed or failed',
-  { timeout: 180_000 },
-  async () => {
-    service = await start();
-    const began = await describedDefault(service.url);
-    const stop = new AbortController();
-    const consistency = new Consistency();
-    const loading = load(service.url, 4, stop.signal, consistency);
-    const jobId = await submitMany(service.url, IMAGES);
-    await eventual(
-      async () => (await statusOf(service.url, jobId)).finished_images,
-    ).toBeGreaterThan(0);
-    for (const step of TEN_STEPS) {
-      const before = await describedDefault(service.url);
-      take(folder, step);
-      await reload();
-      const now = await describedDefault(service.url);
-      if (step === 'bad') {
-        expect(now?.digest).toBe(before?.digest);
-        expect(now?.reason).toContain('cannot be used');
-      } else
-        expect(now).toMatchObject({
-          reason: null,
-          digest: expect.not.stringMatching(before?.digest ?? ''),
-        });
-    }
-    stop.abort();
-    const samples = await loading;
-    expect(consistency.faults).toEqual([]);
-    expect(consistency.mixed).toEqual([]);
-    expect(consistency.byDigest.size).toBe(4);
-    expect(samples.length).toBeGreaterThan(10);
-    await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
-    const { result, models } = await resultOf(service.url, jobId);
-    expect(models).toEqual([
-      { model: 'yolov8n.pt', model_digest: began?.digest, precision: 'f32', images: IMAGES },
-    ]);
-    const classes = new Set(
-      result.images.flatMap(({ detections }) => detections.map((found) => found.class)),
-    );
-    expect([...classes].sort()).toEqual(['Lorry', 'car_ahead', 'stop_sign', 'van']);
-    const { text } = await call(service.url, '/metrics');
-    expect(text).toMatch(/^lattice_model_files\{state="swapped"\} 8$/m);
-    expect(text).toMatch(/^lattice_model_files\{state="refused"\} 0$/m);
-  },
-);
+test('ten replacements under load: no answer is wrong, mixed or failed', async () => {
+  service = await start();
+  const began = await describedDefault(service.url);
+  const stop = new AbortController();
+  const consistency = new Consistency();
+  const loading = load(service.url, 4, stop.signal, consistency);
+  const jobId = await submitMany(service.url, IMAGES);
+  await eventual(async () => (await statusOf(service.url, jobId)).finished_images).toBeGreaterThan(
+    0,
+  );
+  for (const step of TEN_STEPS) {
+    const before = await describedDefault(service.url);
+    take(folder, step);
+    await reload();
+    const now = await describedDefault(service.url);
+    if (step === 'bad') {
+      expect(now?.digest).toBe(before?.digest);
+      expect(now?.reason).toContain('cannot be used');
+    } else
+      expect(now).toMatchObject({
+        reason: null,
+        digest: expect.not.stringMatching(before?.digest ?? ''),
+      });
+  }
+  stop.abort();
+  const samples = await loading;
+  expect(consistency.faults).toEqual([]);
+  expect(consistency.mixed).toEqual([]);
+  expect(consistency.byDigest.size).toBe(4);
+  expect(samples.length).toBeGreaterThan(10);
+  await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
+  const { result, models } = await resultOf(service.url, jobId);
+  expect(models).toEqual([
+    { model: 'yolov8n.pt', model_digest: began?.digest, precision: 'f32', images: IMAGES },
+  ]);
+  const classes = new Set(
+    result.images.flatMap(({ detections }) => detections.map((found) => found.class)),
+  );
+  expect([...classes].sort()).toEqual(['Lorry', 'car_ahead', 'stop_sign', 'van']);
+  const { text } = await call(service.url, '/metrics');
+  expect(text).toMatch(/^lattice_model_files\{state="swapped"\} 8$/m);
+  expect(text).toMatch(/^lattice_model_files\{state="refused"\} 0$/m);
+});
 
 test('the command line lets a service take a file, and says why it does not', async () => {
   service = await start();
@@ -191,31 +187,27 @@ test('results of an earlier model file are not taken over', async () => {
   expect(await reused()).toBe(1);
 });
 
-test(
-  'worker processes take a reload each, and a job stays on one version',
-  { timeout: 120_000 },
-  async () => {
-    service = await start({ LATTICE_WORKERS: '2' });
-    await eventual(async () => (await detect(service.url, { classes: ['*'] })).status).toBe(200);
-    const jobId = await submitMany(service.url, IMAGES);
-    await eventual(
-      async () => (await statusOf(service.url, jobId)).finished_images,
-    ).toBeGreaterThan(0);
-    for (const step of ['second', 'third'] as const) {
-      take(folder, step);
-      const consistency = new Consistency();
-      await reload();
-      const stop = new AbortController();
-      const loading = load(service.url, 4, stop.signal, consistency);
-      await sleep(500);
-      stop.abort();
-      await loading;
-      expect(consistency.faults).toEqual([]);
-      expect([...consistency.byDigest.keys()]).toEqual([
-        (await describedDefault(service.url))?.digest,
-      ]);
-    }
-    await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
-    expect((await resultOf(service.url, jobId)).models).toHaveLength(1);
-  },
-);
+test('worker processes take a reload each, and a job stays on one version', async () => {
+  service = await start({ LATTICE_WORKERS: '2' });
+  await eventual(async () => (await detect(service.url, { classes: ['*'] })).status).toBe(200);
+  const jobId = await submitMany(service.url, IMAGES);
+  await eventual(async () => (await statusOf(service.url, jobId)).finished_images).toBeGreaterThan(
+    0,
+  );
+  for (const step of ['second', 'third'] as const) {
+    take(folder, step);
+    const consistency = new Consistency();
+    await reload();
+    const stop = new AbortController();
+    const loading = load(service.url, 4, stop.signal, consistency);
+    await sleep(500);
+    stop.abort();
+    await loading;
+    expect(consistency.faults).toEqual([]);
+    expect([...consistency.byDigest.keys()]).toEqual([
+      (await describedDefault(service.url))?.digest,
+    ]);
+  }
+  await eventual(async () => (await statusOf(service.url, jobId)).status).toBe('completed');
+  expect((await resultOf(service.url, jobId)).models).toHaveLength(1);
+});

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { run } from '../cli/run.js';
 import { call, detect, FEW_THREADS, PICTURE, resultOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
+import { eventually } from '../support/eventually.js';
 
 const NAMES = [
   'plain.png',
@@ -184,14 +185,11 @@ test.each(['NAMES/PLAIN.PNG', 'names\\plain.png'])(
   '%s: the answer names the file',
   async (path) => {
     // On a busy machine the first look may take longer than an answer waits for it.
-    await vi.waitFor(
-      async () => {
-        const { status, body } = await detect(service.url, { image_path: path });
-        expect([status, body.code]).toEqual([422, 'image_not_found']);
-        expect(body.detail).toMatch(/ Did you mean 'names\/plain\.png'\?$/);
-      },
-      { timeout: 20_000, interval: 100 },
-    );
+    await eventually(async () => {
+      const { status, body } = await detect(service.url, { image_path: path });
+      expect([status, body.code]).toEqual([422, 'image_not_found']);
+      expect(body.detail).toMatch(/ Did you mean 'names\/plain\.png'\?$/);
+    });
   },
 );
 

@@ -299,7 +299,7 @@ beforeAll(async () => {
   service = await startService({ env: { ...ENV, LATTICE_IMAGE_ROOTS: folder } });
   client = new LatticeClient({ url: service.url });
   await client.putView('north', { regions: REGIONS });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -316,6 +316,5 @@ describe.each(Object.entries(DOORS))('%s', (_, { shows, ask, refuses = [] }) => 
       expect(wanted).not.toEqual(shows(await answerTo(plainOf(each))));
       expect(await ask(each)).toEqual(wanted);
     },
-    120_000,
   );
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const added = await run('model', 'add', file, ...flags);
   expect(added).toMatchObject({ code: 0 });
   expect(added.out).toContain(`threshold  ${threshold}`);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();

@@ -66,7 +66,7 @@ test('a job killed half-way is finished by the next process, each image once and
   }
   await using second = await startService({ dataDir, env });
   expect(await submit(second.url, { image_paths: names }, key)).toBe(id);
-  const { status, error, result } = await resultOf(second.url, id, 30_000);
+  const { status, error, result } = await resultOf(second.url, id);
   expect({ status, error }).toEqual({ status: 'completed', error: null });
   const entries = result.images;
   expect(entries.map((entry) => entry.image_path)).toEqual(names);
@@ -123,7 +123,7 @@ test('images of a job are not blamed for deaths that a synchronous request bring
     expect(await service.exited).toBe('SIGABRT');
   }
   await using service = await startAborting();
-  const { status, result } = await resultOf(service.url, id!, 30_000);
+  const { status, result } = await resultOf(service.url, id!);
   expect(status).toBe('completed');
   expect(result).toMatchObject({ succeeded: 60, failed: 0 });
   for (const image of result.images) expectVehicles(image.detections, { scale });

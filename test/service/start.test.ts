@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { detect } from '../support/service-client.js';
 import { PROJECT_ROOT, startService } from '../support/service-process.js';
 import { startWorkerProcess } from '../support/worker-process.js';
+import { eventually } from '../support/eventually.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-start-'));
 afterAll(() => {
@@ -58,12 +59,9 @@ test.each([
 
     const LATTICE_SERVICE_URL = service.url.replace('http', 'ws');
     const worker = startWorkerProcess({ LATTICE_MODELS_DIR, LATTICE_SERVICE_URL });
-    await vi.waitFor(
-      () => {
-        expect(worker.output()).toContain('\n');
-      },
-      { timeout: 20_000, interval: 50 },
-    );
+    await eventually(() => {
+      expect(worker.output()).toContain('\n');
+    });
     expect(JSON.parse(worker.output().split('\n')[0]!)).toMatchObject(told);
     worker.kill('SIGKILL');
     await worker.exited;
@@ -104,9 +102,9 @@ test('a SIGTERM to npm start reaches the service, not only the shell before it',
   let printed = '';
   npm.stdout.on('data', (chunk) => (printed += String(chunk)));
   const ended = once(npm, 'close');
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(printed).toBe('serving serve --port 0\n');
-  }, 20_000);
+  });
   npm.kill();
   expect(await ended).toEqual([0, null]);
   expect(printed).toContain('stopped\n');

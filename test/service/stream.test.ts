@@ -40,7 +40,7 @@ async function untilEnd(connection: StreamConnection, jobId: string): Promise<Me
   const isEnd = (message: Message) =>
     message.job_id === jobId && ['job_completed', 'job_failed'].includes(message.event);
   while (!connection.messages.some(isEnd)) {
-    await connection.take(connection.messages.length + 1, 20_000);
+    await connection.take(connection.messages.length + 1);
   }
   return connection.messages;
 }

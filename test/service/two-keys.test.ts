@@ -150,7 +150,7 @@ describe('what is of one key', () => {
         method: method.toUpperCase(),
       })),
     );
-  }, 120_000);
+  });
 
   afterAll(async () => {
     receiver.close();
@@ -217,47 +217,43 @@ describe('what is of one key', () => {
     return [...states, watch.state];
   }
 
-  test(
-    'every route of the document refuses or hides it from the other key, and leaves it as it is',
-    { timeout: 120_000 },
-    async () => {
-      const before = await herState();
-      expect(before.every((each) => !/^[45]/.test(each))).toBe(true);
-      const secrets = [
-        ...Object.values(hers),
-        ...['her-view', 'her-watch', 'her-photo', 'her-job-name', 'her-tag', 'Alice-of-the-tower'],
-      ];
-      const ids = operations.map(({ operationId }) => operationId);
-      expect(ids).toEqual(expect.arrayContaining([...ANSWERED, ...Object.keys(BODIES)]));
-      const withBody = operations.filter(({ requestBody }) => requestBody?.required === true);
-      // A new route with a body needs one here, or its refusal says nothing of keys.
-      expect(Object.keys(BODIES)).toEqual(
-        expect.arrayContaining(withBody.map(({ operationId }) => operationId)),
-      );
-      const isStream = ({ operationId }: Operation) => operationId === 'stream';
-      // First those of hers: others make things of Bob's with the same names.
-      const hersFirst = operations.toSorted((a, b) => Number(isOwned(b)) - Number(isOwned(a)));
-      for (const operation of hersFirst.filter((each) => !isStream(each))) {
-        const named = `${operation.method} ${operation.path}`;
-        const answer = await askAs('bob', operation);
-        if (isForAdmin(operation)) {
-          expect([named, answer.status, answer.body.code]).toEqual([named, 403, 'forbidden']);
-        } else if (isOwned(operation)) {
-          expect([named, answer.status], answer.text).toEqual([named, 404]);
-          expect(answer.body.code, named).toMatch(/not_found$/);
-        } else {
-          expect(answer.status, `${named} ${answer.text}`).toBeLessThan(500);
-          const sent = JSON.stringify([
-            addressOf(operation.path),
-            BODIES[operation.operationId] ?? '',
-          ]);
-          const seen = secrets.filter((each) => !sent.includes(each) && answer.text.includes(each));
-          expect([named, seen]).toEqual([named, []]);
-        }
+  test('every route of the document refuses or hides it from the other key, and leaves it as it is', async () => {
+    const before = await herState();
+    expect(before.every((each) => !/^[45]/.test(each))).toBe(true);
+    const secrets = [
+      ...Object.values(hers),
+      ...['her-view', 'her-watch', 'her-photo', 'her-job-name', 'her-tag', 'Alice-of-the-tower'],
+    ];
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(ids).toEqual(expect.arrayContaining([...ANSWERED, ...Object.keys(BODIES)]));
+    const withBody = operations.filter(({ requestBody }) => requestBody?.required === true);
+    // A new route with a body needs one here, or its refusal says nothing of keys.
+    expect(Object.keys(BODIES)).toEqual(
+      expect.arrayContaining(withBody.map(({ operationId }) => operationId)),
+    );
+    const isStream = ({ operationId }: Operation) => operationId === 'stream';
+    // First those of hers: others make things of Bob's with the same names.
+    const hersFirst = operations.toSorted((a, b) => Number(isOwned(b)) - Number(isOwned(a)));
+    for (const operation of hersFirst.filter((each) => !isStream(each))) {
+      const named = `${operation.method} ${operation.path}`;
+      const answer = await askAs('bob', operation);
+      if (isForAdmin(operation)) {
+        expect([named, answer.status, answer.body.code]).toEqual([named, 403, 'forbidden']);
+      } else if (isOwned(operation)) {
+        expect([named, answer.status], answer.text).toEqual([named, 404]);
+        expect(answer.body.code, named).toMatch(/not_found$/);
+      } else {
+        expect(answer.status, `${named} ${answer.text}`).toBeLessThan(500);
+        const sent = JSON.stringify([
+          addressOf(operation.path),
+          BODIES[operation.operationId] ?? '',
+        ]);
+        const seen = secrets.filter((each) => !sent.includes(each) && answer.text.includes(each));
+        expect([named, seen]).toEqual([named, []]);
       }
-      expect(await herState()).toEqual(before);
-    },
-  );
+    }
+    expect(await herState()).toEqual(before);
+  });
 
   test('the same routes find it for its own key', async () => {
     for (const operation of operations.filter((each) => isOwned(each) && each.method === 'GET')) {
@@ -357,7 +353,7 @@ describe('a key that takes all that it may have', () => {
         ),
       },
     });
-  }, 120_000);
+  });
 
   afterAll(() => service[Symbol.asyncDispose]());
 
@@ -380,7 +376,7 @@ describe('a key that takes all that it may have', () => {
     }
   }
 
-  test('of the queue: the other key submits', { timeout: 120_000 }, async () => {
+  test('of the queue: the other key submits', async () => {
     const many = { image_paths: Array.from({ length: 300 }, () => 'large.png') };
     const [ids, refused] = await accepted('alice', many, 12);
     expect(refused).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
@@ -397,7 +393,7 @@ describe('a key that takes all that it may have', () => {
     }
   });
 
-  test('of the store by kept jobs: the other key has its jobs', { timeout: 180_000 }, async () => {
+  test('of the store by kept jobs: the other key has its jobs', async () => {
     const kept = { keep: true, metadata: { text: 'x'.repeat(60_000) } };
     const ids: string[] = [];
     let refused: Answer;

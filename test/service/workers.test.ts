@@ -19,6 +19,7 @@ import {
 } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { HANG_MS } from '../support/eventually.js';
 
 let head: FakeRayHead;
 let workers: WorkerProcess[] = [];
@@ -59,7 +60,7 @@ async function workersOf(url: string): Promise<WorkerBody[]> {
 }
 
 async function joined(url: string, ids: string[]): Promise<void> {
-  const deadline = Date.now() + 180_000;
+  const deadline = Date.now() + HANG_MS;
   for (;;) {
     const ready = (await workersOf(url)).filter(({ state }) => state === 'ready');
     const there = ready.map((worker) => worker.worker_id).sort();
@@ -130,7 +131,7 @@ test('a job goes on while a worker, then the service itself is killed: each imag
   // The workers go on dialling the address they have.
   service = await open({ dataDir, flags: ['--port', port] });
   await joined(service.url, ['worker-1', 'worker-2']);
-  const { result } = await resultOf(service.url, jobId, 60_000);
+  const { result } = await resultOf(service.url, jobId);
   expect(result.images.map(({ image_path }) => image_path)).toEqual(paths);
   for (const image of result.images) {
     if (image.image_path === 'shapes.png') expectVehicles(image.detections);
@@ -155,13 +156,13 @@ test('a worker that hangs, which the service did not start: the other one does i
     await sleep(10);
   }
   hanging.kill('SIGSTOP');
-  const { result } = await resultOf(service.url, jobId, 120_000);
+  const { result } = await resultOf(service.url, jobId);
   expect(result).toMatchObject({ succeeded: 250, failed: 0 });
   expect(service.output()).toMatch(/"workerId":"worker-0"[^\n]*a worker was lost/);
   await joined(service.url, ['worker-1']);
   await Promise.all(workers.map(end));
   workers = [];
-}, 180_000);
+});
 
 test('a stop lets the workers finish what they have, and the next start goes on', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'lattice-workers-'));
@@ -177,7 +178,7 @@ test('a stop lets the workers finish what they have, and the next start goes on'
   expect(first.output()).toMatch(/"inHand":0,[^\n]*"a worker left"/);
   expect(first.output()).not.toContain('a worker was lost');
   const second = await open({ dataDir, flags: ['--port', port] });
-  const { result } = await resultOf(second.url, jobId, 60_000);
+  const { result } = await resultOf(second.url, jobId);
   expect(result).toMatchObject({ succeeded: 300, failed: 0 });
   await second[Symbol.asyncDispose]();
   await Promise.all(workers.map(end));
@@ -207,7 +208,7 @@ describe('a node whose image folder is not mounted', () => {
     startWorker(service, 'full');
     await joined(service.url, ['empty', 'full']);
     const jobId = await submit(service.url, PHOTOS);
-    const { result } = await resultOf(service.url, jobId, 60_000);
+    const { result } = await resultOf(service.url, jobId);
     expect(result).toMatchObject({ succeeded: 60, failed: 0 });
     expect((await call(service.url, '/readyz')).status).toBe(200);
     expect(await workersOf(service.url)).toContainEqual(
@@ -223,13 +224,13 @@ describe('a node whose image folder is not mounted', () => {
   test('alone: the service is not ready, and the job waits for the folder', async () => {
     const jobId = await submit(service.url, PHOTOS);
     await expect
-      .poll(async () => (await call(service.url, '/readyz')).body.detail, { timeout: 20_000 })
+      .poll(async () => (await call(service.url, '/readyz')).body.detail)
       .toContain('is its volume mounted?');
     copyFileSync(PICTURE, join(folder, 'shapes.png'));
-    const { result } = await resultOf(service.url, jobId, 60_000);
+    const { result } = await resultOf(service.url, jobId);
     expect(result).toMatchObject({ succeeded: 60, failed: 0 });
     expect((await call(service.url, '/readyz')).status).toBe(200);
-  }, 90_000);
+  });
 });
 
 test('a worker without the token is the reason why none has joined', async () => {
@@ -240,9 +241,7 @@ test('a worker without the token is the reason why none has joined', async () =>
   startWorker(service, 'stranger');
   const reason =
     'stranger on node node-of-stranger at 127.0.0.1 was refused, because it has no worker token';
-  await expect
-    .poll(async () => (await call(service.url, '/readyz')).body.detail, { timeout: 20_000 })
-    .toContain(reason);
+  await expect.poll(async () => (await call(service.url, '/readyz')).body.detail).toContain(reason);
   expect(service.output()).toContain(reason);
   expect(await workersOf(service.url)).toMatchObject([
     { worker_id: 'stranger', state: 'refused', reason: expect.stringContaining(reason) },
@@ -264,27 +263,22 @@ describe('without a worker', () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  const minutes = { timeout: 300_000 };
-  test(
-    'a synchronous call is answered 503 at once with the reason; a job waits',
-    minutes,
-    async () => {
-      const { status, body, headers } = await detect(service.url);
-      expect(status).toBe(503);
-      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(body).toMatchObject({
-        code: 'cluster_unavailable',
-        detail: expect.stringMatching(/no worker has joined/i),
-      });
-      expect((await call(service.url, '/readyz')).status).toBe(503);
-      const jobId = await submit(service.url);
-      await reached(service.url, jobId, ['pending', 'running']);
-      startWorker(service, 'late');
-      const record = await resultOf(service.url, jobId, minutes.timeout);
-      expectVehicles(record.result.detections);
-      expect((await call(service.url, '/readyz')).status).toBe(200);
-    },
-  );
+  test('a synchronous call is answered 503 at once with the reason; a job waits', async () => {
+    const { status, body, headers } = await detect(service.url);
+    expect(status).toBe(503);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body).toMatchObject({
+      code: 'cluster_unavailable',
+      detail: expect.stringMatching(/no worker has joined/i),
+    });
+    expect((await call(service.url, '/readyz')).status).toBe(503);
+    const jobId = await submit(service.url);
+    await reached(service.url, jobId, ['pending', 'running']);
+    startWorker(service, 'late');
+    const record = await resultOf(service.url, jobId);
+    expectVehicles(record.result.detections);
+    expect((await call(service.url, '/readyz')).status).toBe(200);
+  });
 
   test('models and their classes are known all the same', async () => {
     const bare = await open();
@@ -306,11 +300,7 @@ describe('without a worker', () => {
     });
     expect((await detect(service.url)).status).toBe(200);
     await head.listen();
-    await expect
-      .poll(async () => (await call(service.url, '/v1/cluster/status')).status, {
-        timeout: 20_000,
-      })
-      .toBe(200);
+    await expect.poll(async () => (await call(service.url, '/v1/cluster/status')).status).toBe(200);
   });
 
   test('after a loss a synchronous call is answered at once too, and told of the loss', async () => {

@@ -51,7 +51,7 @@ async function jobsOfKilled(folder: TemporaryFolder): Promise<string[]> {
   const exited = new Promise((resolve) => child.once('close', resolve));
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
-  await until('jobs', () => output.split('\n').length > 30, 20_000);
+  await until('jobs', () => output.split('\n').length > 30);
   child.kill('SIGKILL');
   await exited;
   return output.split('\n').slice(1, -1);
@@ -96,4 +96,4 @@ test('a start on a full disk reads, refuses submits, and works again once space 
     return pending + running + queuedImages === 0;
   });
   expect(await jobs.health()).toBeNull();
-}, 60_000);
+});

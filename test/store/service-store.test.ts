@@ -337,27 +337,18 @@ test('the sweep takes what is past its time, in steps, and leaves the rest', () 
     expect((await store.events(last + 1, 10)).gap).toBe(true);
   }));
 
-test(
-  'what is due is read without the backlog of a host that is left out',
-  () =>
-    withStore(async (store) => {
-      const urls = [
-        ...Array<string>(300).fill('http://full.test/hook'),
-        'https://free.test:8443/x',
-      ];
-      for (const [index, callbackUrl] of urls.entries()) {
-        const job = await submit(store, { callbackUrl });
-        await store.cancel(job.jobId, null, 3_000 + index);
-      }
-      const due = (without: string[]) =>
-        store.webhooks.due(9_999, { limit: 100, perHost: 10, without });
-      const hosts = (await due([])).map(({ host }) => host);
-      expect(hosts).toEqual([...Array<string>(10).fill('full.test'), 'free.test:8443']);
-      expect(await due(['full.test'])).toMatchObject([{ host: 'free.test:8443' }]);
-      expect(await due(['full.test', 'free.test:8443'])).toEqual([]);
-      expect(await store.webhooks.due(9_999, { limit: 3, perHost: 10, without: [] })).toHaveLength(
-        3,
-      );
-    }),
-  60_000,
-);
+test('what is due is read without the backlog of a host that is left out', () =>
+  withStore(async (store) => {
+    const urls = [...Array<string>(300).fill('http://full.test/hook'), 'https://free.test:8443/x'];
+    for (const [index, callbackUrl] of urls.entries()) {
+      const job = await submit(store, { callbackUrl });
+      await store.cancel(job.jobId, null, 3_000 + index);
+    }
+    const due = (without: string[]) =>
+      store.webhooks.due(9_999, { limit: 100, perHost: 10, without });
+    const hosts = (await due([])).map(({ host }) => host);
+    expect(hosts).toEqual([...Array<string>(10).fill('full.test'), 'free.test:8443']);
+    expect(await due(['full.test'])).toMatchObject([{ host: 'free.test:8443' }]);
+    expect(await due(['full.test', 'free.test:8443'])).toEqual([]);
+    expect(await store.webhooks.due(9_999, { limit: 3, perHost: 10, without: [] })).toHaveLength(3);
+  }));

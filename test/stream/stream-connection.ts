@@ -1,6 +1,7 @@
 /** A client of `/v1/stream` that keeps what it received. */
 import { once } from 'node:events';
 import { WebSocket, type ClientOptions } from 'ws';
+import { HANG_MS } from '../support/eventually.js';
 
 export interface Message {
   event: string;
@@ -51,8 +52,8 @@ export class StreamConnection {
   }
 
   /** The first `count` messages; rejects when they do not come. */
-  async take(count: number, withinMs = 30_000): Promise<Message[]> {
-    const end = Date.now() + withinMs;
+  async take(count: number): Promise<Message[]> {
+    const end = Date.now() + HANG_MS;
     while (this.messages.length < count) {
       const left = end - Date.now();
       if (left <= 0) throw new Error(`${this.messages.length} of ${count} messages came`);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { vi } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { HANG_MS } from './eventually.js';
 
 /** One child that has dialled in. */
 export interface WorkerConnection {
@@ -18,10 +19,10 @@ export interface WorkerConnections {
   /** Every connection there has been, oldest first. */
   all: WorkerConnection[];
   open(): WorkerConnection[];
-  /** The open connection of a worker once it is not `previous`; rejects after `timeoutMs`. */
-  of(worker: string, previous?: WorkerConnection, timeoutMs?: number): Promise<WorkerConnection>;
-  /** Resolves when the connection is closed; rejects after `timeoutMs`. */
-  closed(connection: WorkerConnection, timeoutMs?: number): Promise<void>;
+  /** The open connection of a worker once it is not `previous`; rejects if it never is. */
+  of(worker: string, previous?: WorkerConnection): Promise<WorkerConnection>;
+  /** Resolves when the connection is closed; rejects if it never is. */
+  closed(connection: WorkerConnection): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +40,7 @@ export async function listenForWorkers(): Promise<WorkerConnections> {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     all,
     open,
-    of: (worker, previous, timeout = 30_000) =>
+    of: (worker, previous) =>
       vi.waitFor(
         () => {
           const connection = open().find((each) => each.worker === worker);
@@ -47,14 +48,14 @@ export async function listenForWorkers(): Promise<WorkerConnections> {
             throw new Error(`${worker} has not dialled`);
           return connection;
         },
-        { timeout, interval: 2 },
+        { timeout: HANG_MS, interval: 2 },
       ),
-    closed: ({ worker, socket }, timeout = 30_000) =>
+    closed: ({ worker, socket }) =>
       vi.waitFor(
         () => {
           if (socket.readyState !== socket.CLOSED) throw new Error(`${worker} is still connected`);
         },
-        { timeout, interval: 2 },
+        { timeout: HANG_MS, interval: 2 },
       ),
     async stop() {
       for (const client of server.clients) client.terminate();

@@ -6,6 +6,7 @@ import sharp from 'sharp';
 import { expect } from 'vitest';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import type { Detection } from '../../src/api/image.js';
+import { HANG_MS } from './eventually.js';
 import { PROJECT_ROOT } from './service-process.js';
 
 export const DEMO = join(PROJECT_ROOT, 'models/demo');
@@ -17,8 +18,6 @@ const KNOWN = (
   }
 ).boxes;
 const LEAST_OVERLAP = 0.9;
-/** Ends the wait for what never happens; a tenth of the CPU is no failure. */
-const HANG_MS = 180_000;
 
 /** Fields of all records: an answer has those of its own, as the test that reads them says. */
 export interface Body {
@@ -127,9 +126,8 @@ export async function reached(
   url: string,
   jobId: string,
   wanted: readonly string[],
-  withinMs = HANG_MS,
 ): Promise<Body> {
-  const end = Date.now() + withinMs;
+  const end = Date.now() + HANG_MS;
   for (;;) {
     const status = await statusOf(url, jobId);
     if (wanted.includes(status.status)) return status;
@@ -139,8 +137,8 @@ export async function reached(
 }
 
 /** The result record, once the job has ended. */
-export async function resultOf(url: string, jobId: string, withinMs = HANG_MS): Promise<Body> {
-  await reached(url, jobId, ['completed', 'failed'], withinMs);
+export async function resultOf(url: string, jobId: string): Promise<Body> {
+  await reached(url, jobId, ['completed', 'failed']);
   const { status, body } = await call(url, `/v1/jobs/${jobId}/result`);
   expect(status).toBe(200);
   return body;

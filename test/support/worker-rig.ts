@@ -7,6 +7,7 @@ import type { SessionParts } from '../../src/execution/far/worker-session.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
 import { composeOver } from './app-over-jobs.js';
 import { HeldJobs } from './held-jobs.js';
+import { HANG_MS } from './eventually.js';
 
 export const BUILD = '9.9.9';
 
@@ -99,10 +100,10 @@ export async function startWorker(
   return link;
 }
 
-export async function until(condition: () => boolean, what: string, ms = 60_000): Promise<void> {
-  const deadline = performance.now() + ms;
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + HANG_MS;
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`);
+    if (performance.now() > deadline) throw new Error(`Not within ${HANG_MS} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

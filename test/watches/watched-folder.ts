@@ -147,7 +147,6 @@ export class WatchedFolder implements AsyncDisposable {
     await until(
       `results ${wanted}`,
       async () => (last = (await this.results()).join()) === wanted,
-      10_000,
     ).catch((error: unknown) => {
       throw new Error(`${String(error)}; there are ${last}`);
     });

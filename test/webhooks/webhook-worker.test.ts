@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync } from 'node:zlib';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { MAX_ANSWER_BYTES } from '../../src/webhooks/post-webhook.js';
 import { type WebhookOptions, WebhookWorker } from '../../src/webhooks/webhook-worker.js';
 import { MemoryQueue } from './memory-queue.js';
@@ -46,12 +46,9 @@ async function outcomeOf(receiver: { url: string }, options: Partial<WebhookOpti
   const queue = new MemoryQueue();
   start(queue, options);
   const id = queue.add(receiver.url);
-  await vi.waitFor(
-    () => {
-      expect(queue.get(id).state).not.toBe('pending');
-    },
-    { timeout: 10_000, interval: 10 },
-  );
+  await eventually(() => {
+    expect(queue.get(id).state).not.toBe('pending');
+  });
   return queue.get(id);
 }
 
@@ -237,12 +234,9 @@ test('a refused POST is not repeated because the outcome could not be stored', a
   await eventually(() => {
     expect(queue.refusals).toBe(0);
   });
-  await vi.waitFor(
-    () => {
-      expect(queue.get(id).state).toBe('delivered');
-    },
-    { timeout: 8_000 },
-  );
+  await eventually(() => {
+    expect(queue.get(id).state).toBe('delivered');
+  });
   expect(receiver.received).toHaveLength(1);
   await worker.stop(0);
 });

@@ -8,6 +8,7 @@ import {
   type DataRequest,
   type DataResponse,
 } from '../../../src/clusters/ray/ray-protocol.js';
+import { HANG_MS } from '../../support/eventually.js';
 
 type Stream = grpc.ServerDuplexStream<DataRequest, DataResponse>;
 type InfoCall = grpc.ServerUnaryCall<{ type: ClusterInfoType }, ClusterInfoResponse>;
@@ -166,12 +167,12 @@ export class FakeRayHead {
   }
 }
 
-/** Resolves once `condition` holds; rejects after `withinMs`. */
-export async function until(condition: () => boolean, withinMs = 60_000): Promise<void> {
-  const end = performance.now() + withinMs;
+/** Resolves once `condition` holds; rejects if it never does. */
+export async function until(condition: () => boolean): Promise<void> {
+  const end = performance.now() + HANG_MS;
   while (!condition()) {
     if (performance.now() > end)
-      throw new Error(`Not so within ${withinMs} ms: ${String(condition)}`);
+      throw new Error(`Not so within ${HANG_MS} ms: ${String(condition)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

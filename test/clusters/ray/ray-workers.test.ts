@@ -205,9 +205,7 @@ test.each([/packages/, /jobs/])(
     const ray = workers();
     ray.startWorkers();
     await until(() => dashboard.calls.some((call) => path.test(call)));
-    const from = performance.now();
     await ray.close();
-    expect(performance.now() - from).toBeLessThan(15_000);
     expect(warnings()).toEqual([]);
   },
 );

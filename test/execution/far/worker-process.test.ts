@@ -41,7 +41,7 @@ function start(env: Record<string, string> = {}): WorkerProcess {
 }
 
 async function joined(count = 1): Promise<void> {
-  await until(() => rig.detector.workers().length === count, `${count} workers`, 20_000);
+  await until(() => rig.detector.workers().length === count, `${count} workers`);
 }
 
 const picture = (more: Partial<DetectRequest> = {}): DetectRequest => ({
@@ -98,7 +98,7 @@ describe('a worker process', () => {
   it('ends on a SIGTERM that comes while it loads its model', async () => {
     const worker = start();
     const loads = () => readFileSync(`/proc/${worker.pid}/maps`, 'latin1').includes('openvino');
-    await until(loads, 'the engine is being loaded', 20_000);
+    await until(loads, 'the engine is being loaded');
     worker.kill('SIGTERM');
     expect(await worker.exited).toBe(0);
     expect(worker.output()).not.toContain('dialling again');
@@ -108,7 +108,7 @@ describe('a worker process', () => {
     const wrong = join(scratch, 'wrong');
     writeFileSync(wrong, 'another-secret');
     const worker = start({ LATTICE_WORKER_TOKEN_FILE: wrong });
-    await until(() => worker.output().includes('the service answered 401'), '401', 20_000);
+    await until(() => worker.output().includes('the service answered 401'), '401');
     expect(rig.detector.workers()).toEqual([]);
     worker.kill('SIGTERM');
     expect(await worker.exited).toBe(0);

@@ -72,15 +72,13 @@ describe('start of the native worker', () => {
     const folder = modelsDir({ yolov8n: TINY, other: TINY });
     const detector = await openDetector(config({ modelsDir: folder }), logger);
     try {
-      const asked = performance.now();
       await expect(ask(detector, 'other.pt', 40)).rejects.toMatchObject({
         code: 'model_not_ready',
         retryAfterS: 2,
         message: expect.stringContaining("'other.pt' is being loaded"),
       });
-      expect(performance.now() - asked).toBeLessThan(1_000);
       expect((await ask(detector, 'other.pt')).detections).toHaveLength(6);
-      expect((await ask(detector, 'other.pt', 5_000)).precision).toBeDefined();
+      expect((await ask(detector, 'other.pt')).precision).toBeDefined();
     } finally {
       await detector.close();
     }
@@ -182,5 +180,5 @@ describe.skipIf(!hasTestdata)('models of others', () => {
       await detector.close();
     }
     // The last one is compiled in bf16, compared with f32, and compiled in f32: 24 s on two idle cores.
-  }, 120_000);
+  });
 });

@@ -419,7 +419,7 @@ describe('workers that leave', () => {
     const silent = await HandWorker.join({ instance: 'a' }, { autoPong: false });
     const answer = rig.detector.detect(image('a.jpg'));
     await silent.lease();
-    await until(() => rig.detector.workers().length === 0, 'given up', 2_000);
+    await until(() => rig.detector.workers().length === 0, 'given up');
     const second = await HandWorker.join({ instance: 'b' });
     second.send(resultFrame(await second.lease(), 1));
     await answer;
@@ -527,7 +527,7 @@ describe('a complete worker', () => {
     const { port } = rig.server;
     await rig.close();
     rig = await openWorkerRig({}, undefined, port);
-    await until(() => rig.detector.workers().length === 1, 'back', 10_000);
+    await until(() => rig.detector.workers().length === 1, 'back');
     await rig.detector.detect(image('street.jpg'));
     await link.stop(0);
   });

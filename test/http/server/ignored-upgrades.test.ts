@@ -13,9 +13,6 @@ const DETECT =
   `POST /v1/inference/detect HTTP/1.1\r\n${UPGRADE}Content-Type: application/json\r\n` +
   `Content-Length: ${BODY.length}\r\n\r\n`;
 
-/** Of a machine that is busy. */
-const POLL = { timeout: 20_000 };
-
 let app: Harness;
 let server: Listening;
 
@@ -36,8 +33,8 @@ async function answerTo(parts: readonly string[], done: RegExp | number): Promis
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const complete = () => answer.split(/}(?=HTTP|$)/).length - 1;
-  if (typeof done === 'number') await expect.poll(complete, POLL).toBe(done);
-  else await expect.poll(() => answer, POLL).toMatch(done);
+  if (typeof done === 'number') await expect.poll(complete).toBe(done);
+  else await expect.poll(() => answer).toMatch(done);
   socket.destroy();
   return answer;
 }
@@ -101,7 +98,7 @@ describe('a request to upgrade to HTTP/2, as Java sends each time, is ignored', 
     const plain = DETECT.replace(UPGRADE, 'Host: localhost\r\n');
     socket.end(plain + BODY + HEALTH + plain + BODY + HEALTH);
     for (const detections of [1, 2]) {
-      await expect.poll(() => app.detector.requests.length, POLL).toBe(detections);
+      await expect.poll(() => app.detector.requests.length).toBe(detections);
       finish();
     }
     await new Promise((resolve) => socket.once('close', resolve));
@@ -112,10 +109,10 @@ describe('a request to upgrade to HTTP/2, as Java sends each time, is ignored', 
     app.detector.answer = () => new Promise(() => undefined);
     const socket = connect(server.port, '127.0.0.1');
     socket.write(DETECT + BODY + HEALTH);
-    await expect.poll(() => app.detector.requests.length, POLL).toBe(1);
+    await expect.poll(() => app.detector.requests.length).toBe(1);
     const { signal } = app.detector.requests[0]!;
     socket.resetAndDestroy();
-    await expect.poll(() => signal?.aborted, POLL).toBe(true);
+    await expect.poll(() => signal?.aborted).toBe(true);
     expect(await answerTo([HEALTH], /"ok"/)).toMatch(/^HTTP\/1\.1 200 /);
   });
 

