@@ -54,12 +54,18 @@ export async function copyPhotos(folder: string, most: number): Promise<Photo[]>
   return chosen.map(({ photo }) => photo);
 }
 
-/** The bundled photos are few: the same ones again under other names. */
+/** The bundled photos are few: the same ones again under other names, each with other classes and confidences. */
 function repeated(photos: readonly FoundPhoto[], most: number): FoundPhoto[] {
   return Array.from({ length: most }, (_, at) => {
     const found = photos[at % photos.length];
     if (found === undefined) throw new Error(`There is no photo in ${FOLDER}.`);
-    return { file: found.file, photo: { ...found.photo, name: `${at}-${found.photo.name}` } };
+    const { name, size, detections } = found.photo;
+    const varied = detections.map((each, index): Detection => {
+      const step = index + at;
+      const vehicle = OWN_NAMES.get(step % OWN_NAMES.size) ?? each.class;
+      return { ...each, class: vehicle, confidence: 0.96 - 0.07 * ((3 * step) % 10) };
+    });
+    return { file: found.file, photo: { name: `${at}-${name}`, size, detections: varied } };
   });
 }
 
@@ -69,12 +75,21 @@ async function photoOf(file: string): Promise<FoundPhoto> {
   return { file, photo: { name: basename(file), size, detections: detectionsOf(file, size) } };
 }
 
+const confidenceAt = (index: number) => Math.max(0.26, 0.96 - 0.04 * index);
+
+/** The boxes in the JSON file beside a bundled photo; else those of its label. */
+function detectionsOf(file: string, size: ImageSize): Detection[] {
+  const bundled = file.replace(/\.jpg$/, '.json');
+  if (!existsSync(bundled)) return labelledIn(file, size);
+  const { boxes } = JSON.parse(readFileSync(bundled, 'utf8')) as {
+    boxes: Pick<Detection, 'class' | 'box'>[];
+  };
+  return boxes.map((each, index) => ({ ...each, confidence: confidenceAt(index) }));
+}
+
 /** A label: number of the class, then centre and size of the box as shares of the photo. */
-function detectionsOf(file: string, { width, height }: ImageSize): Detection[] {
+function labelledIn(file: string, { width, height }: ImageSize): Detection[] {
   const labels = file.replace('/images/', '/labels/').replace(/\.jpg$/, '.txt');
-  if (!existsSync(labels)) {
-    return [{ class: 'car', confidence: 0.9, box: [10, 10, width / 2, height / 2] }];
-  }
   return readFileSync(labels, 'utf8')
     .trim()
     .split('\n')
@@ -88,6 +103,6 @@ function detectionsOf(file: string, { width, height }: ImageSize): Detection[] {
         (x + w / 2) * width,
         (y + h / 2) * height,
       ];
-      return [{ class: name, confidence: Math.max(0.26, 0.96 - 0.04 * index), box }];
+      return [{ class: name, confidence: confidenceAt(index), box }];
     });
 }
