@@ -216,7 +216,7 @@ describe('a stop', () => {
       stopping.signal.addEventListener('abort', () => setTimeout(resolve, 2_500, oneCar));
     });
     app.detector.answer = () => held;
-    await start(app, { headersTimeout: 3_600_000 });
+    await start(app, { headersTimeout: 3_600_000, requestTimeout: 3_600_000 });
     const accepted = new Client();
     accepted.socket.write(DETECT.replace('\r\n', `\r\n${key}`));
     for (const bytes of bad) {
