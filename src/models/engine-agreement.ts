@@ -71,8 +71,8 @@ const isOnGpu = ({ engines }: Pick<NativeModel, 'engines'>): boolean => engines.
 
 /**
  * Whether its boxes are compared before it answers. On the CPU a bundled model is not, whose boxes on a picture are
- * known, nor one in f32: the other side of the comparison would be the same network. The hash of a kept network shows
- * that it is the one that was compiled.
+ * known, nor one that was compiled in f32 from its file just now: the other side of the comparison would be the same
+ * network.
  */
 export const isCompared = ({
   file,
@@ -80,7 +80,7 @@ export const isCompared = ({
 }: {
   file: Pick<ModelFile, 'bundled'>;
   native: NativeModel;
-}): boolean => isOnGpu(native) || (!file.bundled && native.precision !== 'f32');
+}): boolean => isOnGpu(native) || (!file.bundled && (native.wasKept || native.precision !== 'f32'));
 
 /**
  * How many boxes of the network, or of the engine for the smallest batches, agree. Rejects as `Core.loadModel` and

@@ -95,11 +95,11 @@ export class ModelLoading {
   }
 
   /**
-   * What may be wrong with the network of an unfit model and not with its file; null where nothing is. A score that was
-   * kept is that of the very network: another like it would score the same.
+   * What may be wrong with the network of an unfit model and not with its file; null where nothing is. In few bits
+   * another network of the file would score the same; in f32 it is the one that the kept network differs from.
    */
   #nextWay({ native, agreement }: LoadedModel, how: HowToLoad): HowToLoad | null {
-    const isSameAgain = isTooFarOff({ share: agreement }, native);
+    const isSameAgain = native.precision !== 'f32' && isTooFarOff({ share: agreement }, native);
     if (native.wasKept && how.anew !== true && !isSameAgain) return { ...how, anew: true };
     const isChosenHere = this.#parts.precision === 'auto' && native.precision === 'bf16';
     return isChosenHere ? { precision: 'f32' } : null;

@@ -506,6 +506,19 @@ describe('a network', () => {
     expect(ways).toEqual([{}, { precision: 'f32' }]);
     expect(await models.describe('a.pt')).toMatchObject({ precision: 'f32', agreement: 1 });
   });
+
+  it('in f32 that was kept with other boxes is compiled anew', async () => {
+    writeFileSync(join(modelsDir, 'a.onnx'), 'a');
+    const admit = admitting((model) => {
+      if (model.native.wasKept) model.agreement = 0.97;
+      return !model.native.wasKept;
+    });
+    const { models, ways, keeps } = await registry(admit, undefined, 'f32');
+    keeps('f32');
+    await models.load('a.pt');
+    expect(ways).toEqual([{}, { anew: true }]);
+    expect(await models.describe('a.pt')).toMatchObject({ state: 'ready', agreement: null });
+  });
 });
 
 describe('a copy in 8 bits', () => {
