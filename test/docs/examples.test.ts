@@ -161,8 +161,11 @@ test('every page with examples is run, or it is said why not', () => {
   }
 });
 
-test('the tables of docs/api.md are up to date', async () => {
-  await runProgram(process.execPath, ['scripts/api-page.mjs', '--check']);
+test.each([
+  ['the tables of docs/api.md', 'api-page'],
+  ['the generated files of the Python client', 'python-client'],
+])('%s are up to date', async (_what, script) => {
+  await runProgram(process.execPath, [`scripts/${script}.mjs`, '--check']);
 });
 
 test.each(PAGES)('%s', async (page) => {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .agreement import Agreement, AgreementCounts, Alias
+from .agreement import Agreement, Alias
+from .answers import AgreementCounts, FileFacts, JobAccepted, Model, Problem, View, Watch
 from .async_client import AsyncLattice
 from .client import Lattice
 from .errors import (
@@ -20,16 +21,10 @@ from .options import DetectOptions, JobFilter, JobLabels, JobOptions, Region, Wa
 from .picture import Picture
 from .records import (
     Detection,
-    FileFacts,
     ImageResult,
-    JobAccepted,
     JobFailedError,
     JobResult,
     JobStatus,
-    Model,
-    Problem,
-    View,
-    Watch,
     to_pandas,
     to_supervision,
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from .records import _RAW, Json
+from .answers import AgreementCounts
+from .record import Json
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Alias:
     before: int | None
     #: Unix time in seconds, of this version.
     stored_at: float
-    raw: Json = _RAW
+    raw: Json = field(repr=False, compare=False)
 
     @classmethod
     def read(cls, raw: Json) -> Alias:
@@ -41,26 +42,6 @@ class Alias:
             stored_at=raw["stored_at"],
             raw=raw,
         )
-
-
-@dataclass(frozen=True)
-class AgreementCounts:
-    """Boxes by what became of them from the first model to the second."""
-
-    first: int
-    second: int
-    #: In one place, whatever their class.
-    matched: int
-    #: Of the matched ones, those of another class.
-    flipped: int
-    gained: int
-    lost: int
-    #: Mean confidence of the second model less that of the first, of the matched boxes; None without one.
-    score_shift: float | None
-
-    @classmethod
-    def read(cls, raw: Json) -> AgreementCounts:
-        return cls(**{name: raw[name] for name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
@@ -80,7 +61,7 @@ class Agreement:
     latest_share: float | None
     #: That is less than it should be; None for jobs.
     flagged: bool | None
-    raw: Json = _RAW
+    raw: Json = field(repr=False, compare=False)
 
     @classmethod
     def read(cls, raw: Json) -> Agreement:

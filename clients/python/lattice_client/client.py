@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx
 
 from .agreement import Agreement, Alias
+from .answers import JobAccepted, Model, View, Watch
 from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .photos import Photos
 from .picture import Picture
 from .progress import Progress
-from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View, Watch
+from .records import ImageResult, JobResult, JobStatus
 from .tls import verification
 
 if TYPE_CHECKING:

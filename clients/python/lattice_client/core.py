@@ -14,22 +14,14 @@ import httpx
 
 from .address import authorization, service_url
 from .agreement import Agreement, Alias
+from .answers import JobAccepted, Model, View, Watch
 from .effects import Answer, Call, Emit, Flow, NextLine, Work
 from .errors import LatticeError, PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
 from .photos import Photo, Photos, find_photos
 from .picture import Picture, read_picture
 from .progress import Progress, shown
-from .records import (
-    ImageResult,
-    JobAccepted,
-    JobFailedError,
-    JobResult,
-    JobStatus,
-    Model,
-    View,
-    Watch,
-)
+from .records import ImageResult, JobFailedError, JobResult, JobStatus
 from .watching import watch
 
 if TYPE_CHECKING:
@@ -116,7 +108,7 @@ class Core:
     ) -> Flow[JobAccepted]:
         """What the service does not take is left out; where the job cannot be made, what was sent is removed."""
         found = yield Work(lambda: find_photos(photos))
-        plan = {"files": [{"name": photo.name, "bytes": photo.bytes} for photo in found]}
+        plan = {"files": [{"name": photo.name, "bytes": photo.size} for photo in found]}
         upload = yield from self._json(Call("POST", "/v1/uploads", json=plan), timeout)
         path = f"/v1/uploads/{quote(upload['upload_id'], safe='')}"
         left_out = {each["name"] for each in upload["left_out"]}
@@ -224,7 +216,7 @@ class Core:
         model_name: str | None,
         idempotency_key: str | None,
     ) -> Flow[JobAccepted]:
-        query = {} if images == "failed" else {"images": images}
+        query: dict[str, str] = {} if images == "failed" else {"images": images}
         query |= {} if model_name is None else {"model_name": model_name}
         call = Call("POST", f"{_path(job)}/retry", query=query, headers=_key(idempotency_key))
         return JobAccepted.read((yield from self._json(call, None)))

@@ -1,4 +1,7 @@
-"""Options of a detection and of a job, named as in the HTTP API. An option that is absent has the service's default."""
+"""Options of calls, named as in the HTTP API. What is left out has the service's default.
+
+Generated from the OpenAPI document by scripts/python-client.mjs.
+"""
 
 from __future__ import annotations
 
@@ -6,132 +9,297 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 
-class Grid(TypedDict, total=False):
-    """`columns` and `rows`, or `size`: both sides of a tile in pixels of the picture."""
+class _TileGridFields(TypedDict, total=False):
+    """What may be left out of `TileGrid`."""
 
-    columns: int
-    rows: int
-    size: int
-    #: 0 to 0.5; 0.2 when left out
     overlap: float
 
 
-class _RegionOptions(TypedDict, total=False):
-    #: Classes that it counts, or a mask leaves out; absent: all.
-    classes: Sequence[str]
-    #: What of a box must lie in the polygon: a place of it, or at least this share of its area.
-    anchor: Literal["bottom", "centre"] | float
-    #: A mask: boxes that lie in it are left out.
-    ignore: bool
+class TileGrid(_TileGridFields):
+    """Tiles by their number."""
+
+    columns: int
+    rows: int
 
 
-class Region(_RegionOptions):
+class _TileSizeFields(TypedDict, total=False):
+    """What may be left out of `TileSize`."""
+
+    overlap: float
+
+
+class TileSize(_TileSizeFields):
+    """Tiles by their size in pixels."""
+
+    size: int
+
+
+class _RegionFields(TypedDict, total=False):
+    """What may be left out of `Region`."""
+
+    #: Classes that it counts, or a mask leaves out. Default: all
+    classes: Sequence[str] | None
+    #: What of a box must lie in the polygon: this place of it, or at least this share of its area
+    anchor: Literal["bottom", "centre"] | float | None
+    #: A mask: boxes that lie in it are left out
+    ignore: bool | None
+
+
+class Region(_RegionFields):
+    """A part of the picture that is counted by itself, or a mask."""
+
     name: str
-    #: 3 to 100 corners in shares of the picture's width and height, from the top left.
+    #: Corners as shares of the width and height of the upright picture, from the top left. Its
+    #: sides do not cross
     polygon: Sequence[tuple[float, float]]
 
 
-class ImageOptions(TypedDict, total=False):
-    model_name: str
-    #: 0 to 1
-    confidence_threshold: float
-    #: 0 to 1
-    iou_threshold: float
-    max_detections: int
-    #: Of overlapping boxes of different classes the best one stays. Default: where no classes are named.
-    merge_classes: bool
-    #: Score by class, in place of `confidence_threshold`: `{"truck": 0.6}`
-    class_thresholds: Mapping[str, float]
-    #: Longer side of a box: pixels, or up to 1 a share of the longer side of the picture.
-    min_size: float
-    max_size: float
-    #: Overlapping tiles are looked at too: finds smaller things, and takes as long as so many pictures.
-    tiles: Literal["off", "auto"] | Grid
-    #: Parts of the picture that are counted by themselves, and masks. Excludes `view`.
-    regions: Sequence[Region]
-    #: The regions that the service stores under this name.
-    view: str
-    #: Classes of the model, any letter case; `["*"]` for all. Excludes `vehicle_types`.
-    classes: Sequence[str]
-    vehicle_types: Sequence[str]
-    #: The service draws a copy: `annotated_url`.
-    annotate: bool
+class DetectOptions(TypedDict, total=False):
+    """Options of a detection."""
 
-
-class DetectOptions(ImageOptions, total=False):
-    #: Refused at once where the service cannot answer within this time.
-    deadline_ms: int
+    #: Model variant, with or without .pt; the export of the same stem (NAME.onnx) runs
+    model_name: str | None
+    #: Keep boxes with a score above this. Default: that of the model, else 0.5
+    confidence_threshold: float | None
+    #: Boxes of one class that overlap more than this are merged
+    iou_threshold: float | None
+    #: Most boxes of one image
+    max_detections: int | None
+    #: Of boxes of different classes that overlap more than iou_threshold the best one stays and
+    #: says the other as its alternative. Default: true where the request names no classes, or just
+    #: car, motorcycle, bus and truck; false for batch_detect without classes, which takes all
+    merge_classes: bool | None
+    #: Score by class in place of the confidence threshold
+    class_thresholds: Mapping[str, float] | None
+    #: Leave out boxes whose longer side is below this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none
+    min_size: float | None
+    #: Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none
+    max_size: float | None
+    #: Look at overlapping tiles of the image too, which finds smaller things and takes as long as
+    #: so many images: "auto" by the size of the image, {"columns": 3, "rows": 2}, or {"size": 640}
+    #: in pixels, each with an "overlap" of 0 to 0.5 (0.2)
+    tiles: Literal["off", "auto"] | TileGrid | TileSize | None
+    #: Polygons of the picture that are counted by themselves, and masks: what lies in a mask is
+    #: left out. Excludes view
+    regions: Sequence[Region] | None
+    #: Name of a stored view, whose regions are used. Default where regions are not given either:
+    #: the view whose paths match the path of the image
+    view: str | None
+    #: The same as classes, under the name of the interface document. Default of both: those of car,
+    #: motorcycle, bus and truck that the model has; if it has none of them, all its classes
+    vehicle_types: Sequence[str] | None
+    #: Classes to detect: names of the classes of the model (see GET /v1/models), in any letter
+    #: case; `*` for all. Not together with vehicle_types
+    classes: Sequence[str] | None
+    #: Also draw the boxes into a copy; see annotated_url
+    annotate: bool | None
+    #: Milliseconds within which the answer is wanted, at most LATTICE_SYNC_DEADLINE_MS, which is
+    #: the default. A request that the present rate cannot answer in time is refused at once with
+    #: `overloaded` and Retry-After
+    deadline_ms: int | None
 
 
 class JobLabels(TypedDict, total=False):
     """What people write on a job. None makes a label empty."""
 
-    #: One line of up to 200 characters: the job's title.
+    #: Name of the job, its title in lists
     name: str | None
-    #: Up to 20 of up to 50 characters each.
+    #: Tags, by which jobs are found again. Each counts once
     tags: Sequence[str] | None
+    #: Notes on the job
     notes: str | None
-    #: True: until the job is removed. A number: for so many days from the request on. False: for the retention time.
+    #: Keep the results beyond the retention time: true until the job is deleted, a number for so
+    #: many days from the request on. Nothing is removed earlier than without it
     keep: bool | int | None
 
 
-class JobOptions(ImageOptions, JobLabels, total=False):
+class JobOptions(TypedDict, total=False):
+    """Options of a job."""
+
     job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
-    #: 0 to 10; higher runs first
-    priority: int
-    callback_url: str
-    #: Which images take over a stored result and do not run: of unchanged files, or of the same bytes.
-    reuse: Literal["off", "unchanged", "content"]
-    #: Comes back with the result.
-    metadata: Mapping[str, Any]
+    #: Model variant, with or without .pt; the export of the same stem (NAME.onnx) runs
+    model_name: str | None
+    #: Keep boxes with a score above this. Default: that of the model, else 0.5
+    confidence_threshold: float | None
+    #: Boxes of one class that overlap more than this are merged
+    iou_threshold: float | None
+    #: Most boxes of one image
+    max_detections: int | None
+    #: Of boxes of different classes that overlap more than iou_threshold the best one stays and
+    #: says the other as its alternative. Default: true where the request names no classes, or just
+    #: car, motorcycle, bus and truck; false for batch_detect without classes, which takes all
+    merge_classes: bool | None
+    #: Score by class in place of the confidence threshold
+    class_thresholds: Mapping[str, float] | None
+    #: Leave out boxes whose longer side is below this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none
+    min_size: float | None
+    #: Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none
+    max_size: float | None
+    #: Look at overlapping tiles of the image too, which finds smaller things and takes as long as
+    #: so many images: "auto" by the size of the image, {"columns": 3, "rows": 2}, or {"size": 640}
+    #: in pixels, each with an "overlap" of 0 to 0.5 (0.2)
+    tiles: Literal["off", "auto"] | TileGrid | TileSize | None
+    #: Polygons of the picture that are counted by themselves, and masks: what lies in a mask is
+    #: left out. Excludes view
+    regions: Sequence[Region] | None
+    #: Name of a stored view, whose regions are used. Default where regions are not given either:
+    #: the view whose paths match the path of the image
+    view: str | None
+    #: Classes of a detect_vehicles job, as in classes; other types ignore it. Default: those of
+    #: car, motorcycle, bus and truck that the model has; if it has none of them, all its classes
+    vehicle_types: Sequence[str] | None
+    #: Classes of a detect_vehicles or batch_detect job: names of the classes of the model (see GET
+    #: /v1/models), in any letter case; `*` for all. Not together with vehicle_types. batch_detect
+    #: takes all without it
+    classes: Sequence[str] | None
+    #: 10 is the most urgent
+    priority: int | None
+    #: The result is POSTed here when the job ends
+    callback_url: str | None
+    #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
+    #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
+    metadata: Mapping[str, Any] | None
+    #: Also draw the boxes into a copy; see annotated_url
+    annotate: bool | None
+    #: Name of the job, its title in lists
+    name: str | None
+    #: Tags, by which jobs are found again. Each counts once
+    tags: Sequence[str] | None
+    #: Notes on the job
+    notes: str | None
+    #: Keep the results beyond the retention time: true until the job is deleted, a number for so
+    #: many days from the request on. Nothing is removed earlier than without it
+    keep: bool | int | None
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
+    #: the model, the options and the release are those of that result. content: the bytes of the
+    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    reuse: Literal["off", "unchanged", "content"] | None
 
 
 class WatchBatch(TypedDict, total=False):
-    max_images: int
-    #: Seconds for which the first file waits for others.
-    max_wait_s: float
+    """When the new files of a watch become a job."""
+
+    max_images: int | None
+    #: How long the first file waits for others after its arrival
+    max_wait_s: float | None
 
 
-class WatchOptions(JobOptions, total=False):
-    #: How long size and time of a file rest before it counts.
-    settle_ms: int
-    #: Between two scans.
-    interval_ms: int
-    #: `[{"from": "06:00", "to": "20:00", "days": ["mon"]}]`; None: always
+class WatchOptions(TypedDict, total=False):
+    """Options of a watch and of its jobs."""
+
+    job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
+    #: Model variant, with or without .pt; the export of the same stem (NAME.onnx) runs
+    model_name: str | None
+    #: Keep boxes with a score above this. Default: that of the model, else 0.5
+    confidence_threshold: float | None
+    #: Boxes of one class that overlap more than this are merged
+    iou_threshold: float | None
+    #: Most boxes of one image
+    max_detections: int | None
+    #: Of boxes of different classes that overlap more than iou_threshold the best one stays and
+    #: says the other as its alternative. Default: true where the request names no classes, or just
+    #: car, motorcycle, bus and truck; false for batch_detect without classes, which takes all
+    merge_classes: bool | None
+    #: Score by class in place of the confidence threshold
+    class_thresholds: Mapping[str, float] | None
+    #: Leave out boxes whose longer side is below this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none
+    min_size: float | None
+    #: Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none
+    max_size: float | None
+    #: Look at overlapping tiles of the image too, which finds smaller things and takes as long as
+    #: so many images: "auto" by the size of the image, {"columns": 3, "rows": 2}, or {"size": 640}
+    #: in pixels, each with an "overlap" of 0 to 0.5 (0.2)
+    tiles: Literal["off", "auto"] | TileGrid | TileSize | None
+    #: Polygons of the picture that are counted by themselves, and masks: what lies in a mask is
+    #: left out. Excludes view
+    regions: Sequence[Region] | None
+    #: Name of a stored view, whose regions are used. Default where regions are not given either:
+    #: the view whose paths match the path of the image
+    view: str | None
+    #: Classes of a detect_vehicles job, as in classes; other types ignore it. Default: those of
+    #: car, motorcycle, bus and truck that the model has; if it has none of them, all its classes
+    vehicle_types: Sequence[str] | None
+    #: Classes of a detect_vehicles or batch_detect job: names of the classes of the model (see GET
+    #: /v1/models), in any letter case; `*` for all. Not together with vehicle_types. batch_detect
+    #: takes all without it
+    classes: Sequence[str] | None
+    #: 10 is the most urgent
+    priority: int | None
+    #: The result is POSTed here when the job ends
+    callback_url: str | None
+    #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
+    #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
+    metadata: Mapping[str, Any] | None
+    #: Also draw the boxes into a copy; see annotated_url
+    annotate: bool | None
+    #: Tags, by which jobs are found again. Each counts once
+    tags: Sequence[str] | None
+    #: Notes on the job
+    notes: str | None
+    #: Keep the results beyond the retention time: true until the job is deleted, a number for so
+    #: many days from the request on. Nothing is removed earlier than without it
+    keep: bool | int | None
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
+    #: the model, the options and the release are those of that result. content: the bytes of the
+    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    reuse: Literal["off", "unchanged", "content"] | None
+    #: How long size and time of a file rest before it counts
+    settle_ms: int | None
+    #: Between two scans of the folders. Changes that the system tells of (inotify) are found at
+    #: once
+    interval_ms: int | None
+    #: When the watch works, in the local time of the service. Files that come at other times wait
+    #: in the folder. Default: always
     schedule: Sequence[Mapping[str, Any]] | None
-    batch: WatchBatch
-    #: What becomes of files that lie there when the watch begins.
-    existing: Literal["take", "leave"]
-    paused: bool
+    #: At most so many images per job. A watch has at most 4 jobs that have not ended
+    batch: Mapping[str, Any] | None
+    #: Files that lie in the folders when the watch begins: submit them or leave them
+    existing: Literal["take", "leave"] | None
+    paused: bool | None
 
 
 class WatchChanges(WatchOptions, total=False):
+    """What a change of a watch may give."""
+
+    #: Folders, globs or names of files, as image_paths of a submission. They need not be there yet
     paths: Sequence[str]
 
 
 class JobFilter(TypedDict, total=False):
-    #: One or more of pending, running, completed and failed.
+    """Which jobs are listed, and in which order."""
+
+    #: One or more of pending, running, completed, failed, separated by commas
     status: str | Sequence[str]
     job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
-    #: Name of the watch that made the jobs.
-    watch: str
-    #: Unix time in seconds
-    submitted_after: float
-    #: Unix time in seconds
-    submitted_before: float
+    #: Jobs of this model, with or without .pt
     model_name: str
-    #: Words of the name, the typed paths, the tags, the notes or the title of the metadata, in any letter case.
+    #: Jobs that have each of these words, or parts of words, in their name, typed paths, tags,
+    #: notes or the title of their metadata, in any letter case
     q: str
+    #: Jobs with this tag, in any letter case
     tag: str
-    #: submitted: newest first; ended: last to end first; name: by title.
+    #: submitted: newest first; ended: those that have not ended, then the last to end first; name:
+    #: by title from A on. With a minus, the reverse
     sort: Literal["submitted", "-submitted", "ended", "-ended", "name", "-name"]
-    #: Jobs per request; the listing goes over all pages.
+    #: Jobs that this watch made
+    watch: str
+    #: Unix seconds
+    submitted_after: float
+    #: Unix seconds
+    submitted_before: float
     limit: int
 
 
 class ChangesQuery(TypedDict, total=False):
-    #: A box has changed where its confidence differs by more than this; 0.05 by default.
+    """What counts as a change between two jobs."""
+
+    #: A box has changed where its confidence differs by more than this
     confidence_change: float
-    #: `next_offset` of the page before
     offset: int
     limit: int

@@ -19,7 +19,7 @@ class Photo:
     #: As results name it: beneath the folder that was given, with its name.
     name: str
     path: Path
-    bytes: int
+    size: int
     modified_at: float
 
     def read(self) -> bytes:

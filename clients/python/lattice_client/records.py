@@ -9,18 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from .answers import FileFacts, JobFields, Problem
 from .errors import PictureError, ServiceError
 from .extras import missing_package
 from .picture import Picture
+from .record import Json
 
 if TYPE_CHECKING:
     import pandas
     import supervision
     from PIL import Image
 
-Json = Mapping[str, Any]
 JobState = Literal["pending", "running", "completed", "failed"]
-_RAW: Any = field(repr=False, compare=False)
 
 _COLUMNS = {
     "image_path": "str",
@@ -38,22 +38,6 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Why an image or a job has no result."""
-
-    code: str
-    detail: str
-    status: int
-    raw: Json = _RAW
-
-    @classmethod
-    def read(cls, raw: Json | None) -> Problem | None:
-        if raw is None:
-            return None
-        return cls(raw["code"], raw.get("detail", ""), raw.get("status", 500), raw)
-
-
-@dataclass(frozen=True)
 class Detection:
     #: left, top, right, bottom in pixels of the upright picture
     box: tuple[float, float, float, float]
@@ -64,7 +48,7 @@ class Detection:
     alternative: tuple[str, float] | None
     #: Names of the regions that it lies in; none where no regions were asked for.
     regions: tuple[str, ...]
-    raw: Json = _RAW
+    raw: Json = field(repr=False, compare=False)
 
     @classmethod
     def read(cls, raw: Json) -> Detection:
@@ -74,21 +58,6 @@ class Detection:
         regions = tuple(raw.get("regions", ()))
         box = (left, top, right, bottom)
         return cls(box, raw["confidence"], raw["class"], alternative, regions, raw)
-
-
-@dataclass(frozen=True)
-class FileFacts:
-    """The file that was read, as it was then."""
-
-    #: bytes
-    size: int
-    #: Unix time in seconds
-    modified_at: float
-    raw: Json = _RAW
-
-    @classmethod
-    def read(cls, raw: Json | None) -> FileFacts | None:
-        return None if raw is None else cls(raw["size"], raw["modified_at"], raw)
 
 
 @dataclass(frozen=True)
@@ -122,7 +91,7 @@ class ImageResult:
     #: Path of the copy that the service drew.
     annotated_url: str | None
     error: Problem | None
-    raw: Json = _RAW
+    raw: Json = field(repr=False, compare=False)
 
     @classmethod
     def read(cls, raw: Json, job: Json | None = None) -> ImageResult:
@@ -147,10 +116,10 @@ class ImageResult:
             model=raw.get("model", job.get("model", "")),
             worker_id=raw.get("worker_id", job.get("worker_id", "")),
             model_digest=raw.get("model_digest", ""),
-            file=FileFacts.read(raw.get("file")),
+            file=FileFacts.read_or_none(raw.get("file")),
             reused_from=None if source is None else (source["job_id"], source["index"]),
             annotated_url=raw.get("annotated_url"),
-            error=Problem.read(raw.get("error")),
+            error=Problem.read_or_none(raw.get("error")),
             raw=raw,
         )
 
@@ -229,93 +198,7 @@ def to_supervision(image: ImageResult, classes: Sequence[str]) -> supervision.De
     )
 
 
-@dataclass(frozen=True)
-class JobAccepted:
-    """The job is on the service's disk."""
-
-    job_id: str
-    status: JobState
-    message: str
-    #: The job whose failed images this one runs again.
-    retry_of: str | None
-    raw: Json = _RAW
-
-    @classmethod
-    def read(cls, raw: Json) -> JobAccepted:
-        return cls(raw["job_id"], raw["status"], raw.get("message", ""), raw.get("retry_of"), raw)
-
-
-@dataclass(frozen=True)
-class JobStatus:
-    job_id: str
-    status: JobState
-    #: Unix time in seconds, as the other times.
-    submitted_at: float
-    started_at: float | None
-    completed_at: float | None
-    #: Finished images / all
-    progress: float
-    #: Empty until a worker has the job.
-    worker_id: str
-    job_type: str
-    priority: int
-    image_count: int
-    finished_images: int
-    #: Images that ended in an error so far.
-    failed_images: int
-    #: Images that had no turn before the job was cancelled.
-    not_run_images: int
-    #: Boxes so far
-    total_count: int
-    class_counts: Mapping[str, int]
-    #: Images that took over a stored result so far.
-    reused_images: int
-    retry_of: str | None
-    #: For people: the name, else the title of the metadata, else the typed paths.
-    title: str
-    name: str | None
-    tags: tuple[str, ...]
-    notes: str | None
-    #: True until it is removed, or the days that were asked for.
-    keep: bool | int
-    #: Unix time at which the results are removed at the earliest; None while it runs, and where it is kept.
-    expires_at: float | None
-    #: The upload whose photos it has.
-    upload: str | None
-    error: Problem | None
-    raw: Json = _RAW
-
-    @classmethod
-    def read(cls, raw: Json) -> JobStatus:
-        return cls(
-            job_id=raw["job_id"],
-            status=raw["status"],
-            submitted_at=raw["submitted_at"],
-            started_at=raw["started_at"],
-            completed_at=raw["completed_at"],
-            progress=raw["progress"],
-            worker_id=raw["worker_id"],
-            job_type=raw["job_type"],
-            priority=raw["priority"],
-            image_count=raw["image_count"],
-            finished_images=raw["finished_images"],
-            failed_images=raw.get("failed_images", 0),
-            not_run_images=raw.get("not_run_images", 0),
-            total_count=raw.get("total_count", 0),
-            class_counts=raw.get("class_counts", {}),
-            reused_images=raw.get("reused_images", 0),
-            retry_of=raw.get("retry_of"),
-            title=raw.get("title", ""),
-            name=raw.get("name"),
-            tags=tuple(raw.get("tags", ())),
-            notes=raw.get("notes"),
-            keep=raw.get("keep", False),
-            expires_at=raw.get("expires_at"),
-            upload=raw.get("upload"),
-            error=Problem.read(raw.get("error")),
-            raw=raw,
-        )
-
+class JobStatus(JobFields):
     @property
     def ended(self) -> bool:
         return self.status in ("completed", "failed")
@@ -340,7 +223,7 @@ class JobResult:
     submitted_at: float
     completed_at: float
     metadata: Mapping[str, Any] | None
-    raw: Json = _RAW
+    raw: Json = field(repr=False, compare=False)
 
     @classmethod
     def read(cls, raw: Json) -> JobResult:
@@ -356,7 +239,7 @@ class JobResult:
             region_counts=totals.get("region_counts", {}),
             failed_images=raw.get("failed_images", sum(not image.ok for image in images)),
             reused_images=raw.get("reused_images", 0),
-            error=Problem.read(raw["error"]),
+            error=Problem.read_or_none(raw["error"]),
             submitted_at=raw["submitted_at"],
             completed_at=raw["completed_at"],
             metadata=raw["metadata"],
@@ -372,83 +255,3 @@ class JobFailedError(ServiceError):
     """The job ended as failed. `result` is its whole record, with the error of each image."""
 
     result: JobResult
-
-
-@dataclass(frozen=True)
-class View:
-    """Regions that the service stores by name."""
-
-    name: str
-    #: Raised by every change.
-    version: int
-    #: As `Region`.
-    regions: tuple[Mapping[str, Any], ...]
-    #: Patterns of the paths of images that use it where they name no view.
-    paths: tuple[str, ...]
-    raw: Json = _RAW
-
-    @classmethod
-    def read(cls, raw: Json) -> View:
-        return cls(raw["name"], raw["version"], tuple(raw["regions"]), tuple(raw["paths"]), raw)
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Folders whose new files the service submits as they come."""
-
-    name: str
-    #: active, listing, paused, scheduled or away
-    state: str
-    #: What could not be read, or why nothing is submitted; None where all is well.
-    reason: str | None
-    paths: tuple[str, ...]
-    paused: bool
-    #: known, waiting, pending, submitted, succeeded and failed; `skipped` by reason.
-    files: Mapping[str, Any]
-    #: p50 and p99 of the seconds from arrival to result; None before the first.
-    lag_s: Mapping[str, float] | None
-    raw: Json = _RAW
-
-    @classmethod
-    def read(cls, raw: Json) -> Watch:
-        return cls(
-            name=raw["name"],
-            state=raw["state"],
-            reason=raw["reason"],
-            paths=tuple(raw["paths"]),
-            paused=raw["paused"],
-            files=raw["files"],
-            lag_s=raw["lag_s"],
-            raw=raw,
-        )
-
-
-@dataclass(frozen=True)
-class Model:
-    name: str
-    state: str
-    #: Why it cannot be used; None where it can.
-    reason: str | None
-    #: In the order of the class ids.
-    classes: tuple[str, ...]
-    is_default: bool
-    licence: str | None
-    #: Of requests that name none.
-    confidence_threshold: float
-    #: Share of its boxes on a GPU that are those of f32 on the CPU; None on the CPU.
-    agreement: float | None
-    raw: Json = _RAW
-
-    @classmethod
-    def read(cls, raw: Json) -> Model:
-        return cls(
-            name=raw["name"],
-            state=raw["state"],
-            reason=raw.get("reason"),
-            classes=tuple(raw["classes"]),
-            is_default=raw["is_default"],
-            licence=raw.get("licence"),
-            confidence_threshold=raw.get("confidence_threshold", 0.5),
-            agreement=raw.get("agreement"),
-            raw=raw,
-        )
