@@ -3,7 +3,7 @@ const LAYERS = [
   ['base', 'overlay'],
   ['api'],
   ['boxes'],
-  ['settings'],
+  ['settings', 'metrics'],
   ['native', 'files', 'export'],
   ['models', 'store'],
   ['execution', 'views', 'uploads'],

@@ -117,7 +117,8 @@ export function composeApp(deps: AppDeps): ComposedApp {
   for (const addRoutes of ROUTES) addRoutes(route, parts);
   adapter?.addRoutes(route, parts);
   streamRoute(route, parts, stream);
-  const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
+  const { gate } = deps.cluster;
+  const outlives = gate === null ? () => false : addWorkerRoute(app, gate);
   const maxBodyBytes = ({ method = '', url = '', headers }: RequestHead) =>
     maxBodyBytesAt(app, method, url.split('?', 1)[0] ?? '') ??
     pictures.maxBytes(headers['content-type']) ??

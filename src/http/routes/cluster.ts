@@ -102,7 +102,7 @@ export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
 
 export function clusterRoutes(
   route: AddRoute,
-  { cluster, detector, jobs, serviceState, workers, modelDigests, absentWorkers, logger }: AppDeps,
+  { cluster, clusterStatus, detector, jobs, serviceState, logger }: AppDeps,
 ): void {
   route(
     {
@@ -134,12 +134,14 @@ export function clusterRoutes(
     },
     async (c) => {
       try {
-        const status = await cluster.status();
+        const status = await clusterStatus.status();
         const stats = detector.stats();
         const figures = imageFigures(stats, (await jobs.counts()).queuedImages);
         const state = serviceState(figures.waiting);
-        const body = view({ status, stats, figures, state }, workers(), modelDigests());
-        body.workers.push(...absentWorkers().map(viewAbsent));
+        const { detector: executor, absent = () => [] } = cluster;
+        const told = { status, stats, figures, state };
+        const body = view(told, executor.workers(), executor.modelDigests());
+        body.workers.push(...absent().map(viewAbsent));
         return replyJson(c, 200, body, rayHeaders(status));
       } catch (thrown) {
         if (thrown instanceof LatticeError) throw thrown;

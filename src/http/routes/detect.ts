@@ -244,7 +244,7 @@ export async function detect(
  * Drawing is slower than detection: without a bound the pictures in memory would grow with the load. Where it fails,
  * the boxes are answered without it.
  */
-function boundedDrawing({ annotate, logger }: AppDeps) {
+function boundedDrawing({ annotator, logger }: AppDeps) {
   let inHand = 0;
   return async (image: string | Buffer, keyId: string | null, run: () => Promise<ImageResult>) => {
     if (inHand >= MOST_DRAWN) {
@@ -255,10 +255,12 @@ function boundedDrawing({ annotate, logger }: AppDeps) {
     inHand += 1;
     try {
       const result = await run();
-      const file = await annotate(image, result.detections, keyId).catch((error: unknown) => {
-        logger.warn({ err: error }, 'drawing failed');
-        return undefined;
-      });
+      const file = await annotator
+        .annotate(image, result.detections, keyId)
+        .catch((error: unknown) => {
+          logger.warn({ err: error }, 'drawing failed');
+          return undefined;
+        });
       return { result, file };
     } finally {
       inHand -= 1;

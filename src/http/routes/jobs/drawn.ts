@@ -86,13 +86,13 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
 function drawnSource(
   job: Job,
   { class: classes, confidence_threshold: threshold = 0 }: DrawnQuery,
-  { jobs, uploads, hide, draw, draining }: RouteParts,
+  { jobs, uploads, hide, annotator, draining }: RouteParts,
 ): DrawnSource {
   const { upload } = job.spec;
-  const drawOf: typeof draw = async (image, boxes) => {
-    if (upload === undefined || typeof image !== 'string') return draw(image, boxes);
+  const drawOf: typeof annotator.draw = async (image, boxes) => {
+    if (upload === undefined || typeof image !== 'string') return annotator.draw(image, boxes);
     const picture = await uploads.borrow(upload, image);
-    return draw(picture.bytes, boxes).finally(() => {
+    return annotator.draw(picture.bytes, boxes).finally(() => {
       picture.release();
     });
   };
