@@ -6,7 +6,7 @@ const LAYERS = [
   ['settings', 'metrics'],
   ['native', 'files', 'export'],
   ['models', 'store'],
-  ['execution', 'views', 'uploads'],
+  ['execution', 'views', 'uploads', 'answers'],
   ['clusters', 'annotate', 'aliases'],
   ['jobs', 'backup'],
   ['webhooks', 'watches'],
@@ -74,19 +74,29 @@ module.exports = {
       {
         path: '^src/',
         pathNot:
-          '^src/((ui|overlay|client|boxes)/|api/(options|region-rules|snake-case|tiles|left-out|job-labels|jobs|watch-times)[.]ts|base/text-list[.]ts|export/csv[.]ts)',
+          '^src/((ui|overlay|client|boxes)/|api/[^/]+[.]ts|base/text-list[.]ts|export/csv[.]ts)',
       },
-      'It runs in a browser: it takes calls, events and shapes of answers from the client, the rows of options, the writing of tiles and of lists, the rules of regions, the counting and comparing of boxes, the sentence of what was left out, the labels of jobs, the values of their fields and the writer of CSV files.',
+      'It runs in a browser: it takes calls, events and shapes of answers from the client, rows and rules from api, the comparing of boxes, the writing of lists and of CSV files.',
     ),
     forbid(
       'boxes-for-browsers-too',
       { path: '^src/boxes/' },
       {
         path: '^',
-        pathNot: '^src/(boxes/|api/(class-key|options)[.]ts|base/(polygon|rounded)[.]ts)',
+        pathNot: '^src/(boxes/|api/[^/]+[.]ts|base/(polygon|rounded)[.]ts)',
         dependencyTypesNot: ['type-only'],
       },
-      'The page pairs and counts boxes as the service does: no schema, no error and no module of Node comes with it.',
+      'The page pairs and counts boxes as the service does: no schema and no module of Node comes with it.',
+    ),
+    forbid(
+      'api-for-browsers',
+      { path: '^src/api/[^/]+[.]ts$' },
+      {
+        path: '^',
+        pathNot: '^src/(api/[^/]+|base/polygon)[.]ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+      'The page takes rows and rules of it; what needs zod or Node is in api/schemas.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
   ],

@@ -1,7 +1,7 @@
 /** Images, workers, GPUs and what the workers count, in the metrics. */
-import { GPU_METRICS } from '../api/gpu-reading.js';
-import { STAGES } from '../api/image.js';
-import { STATISTIC_METRICS } from '../api/statistics.js';
+import { GPU_METRICS } from '../api/schemas/gpu-reading.js';
+import { STAGES } from '../api/schemas/image.js';
+import { STATISTIC_METRICS } from '../api/schemas/statistics.js';
 import { countClasses } from '../boxes/class-counts.js';
 import type { Executor } from '../execution/executor.js';
 import type { AbsentWorker } from '../execution/near/absent-workers.js';

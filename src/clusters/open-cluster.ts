@@ -24,8 +24,8 @@ export interface ClusterParts {
 /** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
 export async function openCluster(parts: ClusterParts): Promise<Cluster> {
   const cluster = await clusterOf(parts);
-  addClusterMetrics(parts.metrics, parts.version, cluster);
   parts.releases.add('cluster', () => cluster.close());
+  addClusterMetrics(parts.metrics, parts.version, cluster);
   return cluster;
 }
 

@@ -4,7 +4,7 @@ import type { ClusterStatusSource } from '../clusters/cluster-status.js';
 import type { Cluster } from '../clusters/cluster.js';
 import type { Executor } from '../execution/executor.js';
 import type { LatticeError } from '../api/errors.js';
-import type { ServiceState } from '../api/service-state.js';
+import type { ServiceState } from '../api/schemas/service-state.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Uploads } from '../uploads/uploads.js';

@@ -13,7 +13,8 @@ import type { AppContext, AppEnv } from './app-env.js';
 import { NOT_FOREIGN, type BrowserAccess, type Page } from './access/browser-access.js';
 import { createRequestLog } from './request-log.js';
 import { isOpenAt, methodsOf, pageAccessAt } from './route.js';
-import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
+import type { HideFolders } from '../answers/shown-problem.js';
+import { logDefect, replyProblem } from './answer/problem.js';
 import { replyRaw } from './answer/reply.js';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;

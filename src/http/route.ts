@@ -1,9 +1,9 @@
 /** A route: one call registers it for requests and for the OpenAPI document. */
 import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_CODES, LatticeError, type ErrorCode } from '../api/errors.js';
-import { PAGES_MARK } from '../api/own-pages.js';
+import { PAGES_MARK } from '../api/schemas/own-pages.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import { problemResponses } from './answer/problem.schema.js';
+import { problemResponses } from './answer/problem-responses.js';
 import type { PageAccess } from './access/browser-access.js';
 
 /**

@@ -1,6 +1,6 @@
 /** Jobs, their images and their store, in the metrics. */
 import { isEnd } from '../api/events.js';
-import { imageFigures } from '../api/statistics.js';
+import { imageFigures } from '../api/schemas/statistics.js';
 import type { Detector } from '../execution/detector.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { ServiceStore } from '../store/service-store.js';

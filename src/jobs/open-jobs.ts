@@ -42,9 +42,9 @@ export async function openJobs(parts: JobParts): Promise<Jobs> {
     },
     onReused: reusedCounter(metrics),
   });
-  addJobMetrics(metrics, { ...jobs, store, detector });
   // Without a store nothing that jobs still do could be kept.
   releases.addDrain('jobs', (drainMs) => jobs.drain(store.lost() ? 0 : drainMs));
   releases.add('jobs', () => jobs.stop(0));
+  addJobMetrics(metrics, { ...jobs, store, detector });
   return jobs;
 }

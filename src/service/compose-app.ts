@@ -15,7 +15,7 @@ import { jobImageRoutes } from '../http/routes/jobs/images.js';
 import { createReadSettings, createReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../http/model-catalogue.js';
 import { openApiDocument } from '../http/openapi-document.js';
-import { createHideFolders } from '../http/answer/problem.js';
+import { createHideFolders } from '../answers/shown-problem.js';
 import { createAddRoute, maxBodyBytesAt, type AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
 import { aliasRoutes } from '../http/routes/aliases.js';

@@ -37,7 +37,7 @@ export async function openTelemetry(
       new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter({ timeoutMillis: EXPORT_MS })),
     ],
   });
-  // What is left is sent within the time of an export.
+  // Spans that are left are sent within the time of an export.
   releases.add('traces', () => provider.shutdown());
   const tracer = provider.getTracer(SERVICE, version);
   const within = (parent: TraceContext | null): Context =>

@@ -1,6 +1,6 @@
 /** Whether the service keeps up with its work. */
 import { availableParallelism, loadavg } from 'node:os';
-import { serviceState, type ServiceState } from '../api/service-state.js';
+import { serviceState, type ServiceState } from '../api/schemas/service-state.js';
 import { CpuWaitRatio } from '../base/own-time.js';
 import type { ReleaseList } from '../base/releases.js';
 import type { Detector } from '../execution/detector.js';

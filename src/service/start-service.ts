@@ -10,9 +10,7 @@ import { openCluster } from '../clusters/open-cluster.js';
 import { LISTING_PROCESSES } from '../files/listing/listing-processes.js';
 import { createReadKeyUse } from '../http/access/key-use.js';
 import { openAccess } from '../http/access/open-access.js';
-import { createHideFolders } from '../http/answer/problem.js';
 import { addHttpMetrics } from '../http/http-metrics.js';
-import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { listen } from '../http/server/listen.js';
 import { openJobs } from '../jobs/open-jobs.js';
 import { openMetrics } from '../metrics/open-metrics.js';
@@ -22,7 +20,7 @@ import { openServiceStore } from '../store/open-store.js';
 import { openUploads } from '../uploads/open-uploads.js';
 import { openViews } from '../views/open-views.js';
 import { openWatches } from '../watches/open-watches.js';
-import { openWebhooks, type WebhookParts } from '../webhooks/open-webhooks.js';
+import { openWebhooks } from '../webhooks/open-webhooks.js';
 import { composeApp } from './compose-app.js';
 import { logEndedJobs } from './log-ended-jobs.js';
 import type { Logger } from './logger.js';
@@ -52,7 +50,6 @@ export async function startService(
   { onStoreLost, onReload, ...embedded }: ServiceOptions,
 ): Promise<string> {
   const version = packageVersion();
-  const hide = createHideFolders(config);
   const metrics = openMetrics(releases);
   const { apiKeys, allowances, readAgain } = openAccess(config, logger, stopping);
   refuseFewDescriptors();
@@ -72,8 +69,7 @@ export async function startService(
   const tracing = await openTelemetry(version, releases);
   logEndedJobs(jobs.service, logger);
   traceEndedJobs(jobs.service, tracing);
-  const record: WebhookParts['record'] = (job, pages) => webhookRecord(job, pages, hide);
-  openWebhooks({ ...shared, store, jobs: jobs.service, record });
+  openWebhooks({ ...shared, store, jobs: jobs.service });
   const keyUse = createReadKeyUse({ apiKeys, allowances, store, uploads, watches });
   const draining = () => stopping.aborted;
   const readiness = { draining, detector, jobsHealth: jobs.health };

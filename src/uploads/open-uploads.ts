@@ -16,7 +16,7 @@ export interface UploadParts {
     'dataDir' | 'imageRoots' | 'maxFileBytes' | 'maxImagesPerJob' | 'uploadsMaxMb'
   >;
   store: ServiceStore;
-  /** What API keys may take; without it a key takes all that there is. */
+  /** The shares of API keys; without it a key takes all that there is. */
   allowances?: Allowances;
   logger: Logger;
 }

@@ -1,11 +1,12 @@
 /** Webhooks of ended jobs. */
+import { webhookRecord } from '../answers/result-record.js';
+import { createHideFolders } from '../answers/shown-problem.js';
 import { LatticeError } from '../api/errors.js';
 import type { Logger } from '../base/logger-port.js';
 import type { ReleaseList } from '../base/releases.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Config } from '../settings/config.js';
-import type { ImageEntry, Job } from '../store/job.js';
 import type { ServiceStore } from '../store/service-store.js';
 import { addWebhookMetrics } from './webhook-metrics.js';
 import { WebhookWorker } from './webhook-worker.js';
@@ -14,8 +15,6 @@ export interface WebhookParts {
   config: Config;
   store: Pick<ServiceStore, 'webhooks' | 'lost'>;
   jobs: Pick<JobService, 'get' | 'imagePages'>;
-  /** The record of an ended job as JSON. */
-  record: (job: Job, pages: AsyncIterable<readonly ImageEntry[]>) => Promise<string>;
   logger: Logger;
   metrics: Metrics;
   releases: ReleaseList;
@@ -23,7 +22,8 @@ export interface WebhookParts {
 
 /** Throws `ConfigError` when the secret or the allow list cannot be used. */
 export function openWebhooks(parts: WebhookParts): void {
-  const { config, store, jobs, record, logger, metrics, releases } = parts;
+  const { config, store, jobs, logger, metrics, releases } = parts;
+  const hide = createHideFolders(config);
   const worker = new WebhookWorker({
     queue: store.webhooks,
     config,
@@ -35,7 +35,7 @@ export function openWebhooks(parts: WebhookParts): void {
         throw error;
       });
       if (job === null) return null;
-      const json = await record(job, jobs.imagePages(jobId));
+      const json = await webhookRecord(job, jobs.imagePages(jobId), hide);
       return { status: job.status, json, origin: job.spec.origin };
     },
   });

@@ -65,7 +65,7 @@ export const WATCHED = {
   },
 };
 
-/** What happens in a service, and the metrics that show it. Ended by `close`. */
+/** The metrics, and the functions that tell them of events. Ended by `close`. */
 export async function everyMetric(workers: readonly GpuWorker[] = []) {
   const releases = new Releases(silent, 0);
   const metrics: Metrics = openMetrics(releases);

@@ -3,7 +3,7 @@
  * lets them go on; tests of what a slow or broken store does set how pages of images are read.
  */
 import { LatticeError } from '../../src/api/errors.js';
-import type { ImageResult } from '../../src/api/image.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 import type { ImageOutcome, Job, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';

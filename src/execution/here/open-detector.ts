@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import type { GpuState } from '../../api/gpu-reading.js';
+import type { GpuState } from '../../api/schemas/gpu-reading.js';
 import { PACKAGE_ROOT } from '../../base/package.js';
 import type { Config } from '../../settings/config.js';
 import { toLatticeError, type LatticeError } from '../../api/errors.js';

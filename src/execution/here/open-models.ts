@@ -74,7 +74,7 @@ function logChange(change: ModelChange, logger: Logger): void {
   }
 }
 
-/** What the operator asked for and this model cannot do, and what was damaged on disk, is told once. */
+/** Logs once which wishes of the operator this model cannot meet, and which of its kept files were damaged. */
 function namingFacts(model: NativeModel, path: string, logger: Logger): NativeModel {
   for (const fault of model.replaced) {
     logger.warn({ model: basename(path), fault }, 'a kept file is damaged; it is made anew');

@@ -1,11 +1,11 @@
-/** What each API key has of what keys share: the rows of `QUOTAS`, each read from its source. */
+/** The use that each API key makes of what keys share: the rows of `QUOTAS`, each read from its source. */
 import { QUOTA_NAMES, type Allowance, type Allowances, type QuotaName } from '../../api/quotas.js';
 import type { ServiceStore } from '../../store/service-store.js';
 import type { Uploads } from '../../uploads/uploads.js';
 import type { Watches } from '../../watches/watches.js';
 import type { ApiKeys } from './api-keys.js';
 
-/** What an API key has of what keys share. */
+/** The use of one API key. */
 export interface KeyUse {
   /** Null without authentication. */
   owner: string | null;
@@ -21,7 +21,7 @@ export interface KeyUse {
   }[];
 }
 
-/** Of these owners. Without them: of all keys of the file, or of the service where it has none. */
+/** Reads the use of these owners; without them of all keys of the file, or of the service where it has none. */
 export type ReadKeyUse = (owners?: readonly (string | null)[]) => Promise<KeyUse[]>;
 
 export interface KeyUseParts {

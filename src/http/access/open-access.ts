@@ -39,7 +39,7 @@ export function openAccess(config: Config, logger: Logger, stopping: AbortSignal
   return { apiKeys, allowances, readAgain };
 }
 
-/** What keys can do to each other as long as the key file and the settings say no more. */
+/** Warns of keys that can harm each other, because the key file or the settings set no bounds. */
 function warnOfEqualKeys(config: Config, logger: Logger, apiKeys: ApiKeys | null): void {
   if (apiKeys === null || apiKeys.marks.size === 1) return;
   const keys = apiKeys.marks.size;

@@ -2,21 +2,21 @@
  * `/v1/models/aliases`: names that stand for models, and how well a model on trial agrees with the one that answers.
  */
 import { z } from '@hono/zod-openapi';
-import { aliasCanarySchema, aliasContentSchema } from '../../api/model-alias.js';
+import { aliasCanarySchema, aliasContentSchema } from '../../api/schemas/model-alias.js';
 import type { StoredAlias } from '../../store/alias-rows.js';
 import { nameNotFound } from '../../store/named-versions.js';
 import { CHANGES } from '../../boxes/changes.js';
 import { LatticeError, type ErrorCode } from '../../api/errors.js';
 import { toMicros } from '../../base/rounded.js';
-import { detectionSchema, imageSizeSchema } from '../../api/image.js';
+import { detectionSchema, imageSizeSchema } from '../../api/schemas/image.js';
 import type { ShadowAgreement } from '../../aliases/agreement-window.js';
 import {
   agreementFigures,
   leastAgreeingSchema,
   viewAgreementFigures,
-} from '../answer/agreement-figures.js';
-import { viewComparedBox } from '../answer/compared-box.js';
-import type { HideFolders } from '../answer/problem.js';
+} from '../../answers/agreement-figures.js';
+import { viewComparedBox } from '../../answers/compared-box.js';
+import type { HideFolders } from '../../answers/shown-problem.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../request/json-body.js';
@@ -25,7 +25,7 @@ import { modelNameSchema } from '../request/request-fields.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { timestampSchema } from './jobs/job-fields.js';
+import { timestampSchema } from '../../answers/job-fields.js';
 
 const LAST_VERSION = 999_999;
 

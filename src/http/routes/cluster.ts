@@ -10,15 +10,15 @@ import { modelFaults, type ModelDigests } from '../../execution/worker-models.js
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { rounded } from '../../base/rounded.js';
 import { LatticeError } from '../../api/errors.js';
-import { nodeGpuSchema, type NodeGpu } from '../../api/gpu-reading.js';
-import { serviceStateView, type ServiceState } from '../../api/service-state.js';
+import { nodeGpuSchema, type NodeGpu } from '../../api/schemas/gpu-reading.js';
+import { serviceStateView, type ServiceState } from '../../api/schemas/service-state.js';
 import {
   imageFigures,
   imageFiguresSchema,
   statusStatisticsSchema,
   type DetectorStats,
   type ImageFigures,
-} from '../../api/statistics.js';
+} from '../../api/schemas/statistics.js';
 import type { AppDeps } from '../app-deps.js';
 import { snakeCase } from '../../api/snake-case.js';
 import { replyJson } from '../answer/reply.js';

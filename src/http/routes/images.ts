@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError } from '../../api/errors.js';
-import { readCursor, writeCursor } from '../../api/list-page.js';
+import { readCursor, writeCursor } from '../../api/schemas/list-page.js';
 import { Folders, type FolderListing } from '../../files/folders.js';
 import { Pictures, THUMBNAIL_TYPE, type CropArea } from '../../files/pictures.js';
 import { environmentName } from '../../settings/config.js';
@@ -15,7 +15,7 @@ import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
 import { binary, json, type AddRoute, type RouteSpec } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
 import { PICTURE_TYPES } from '../request/picture-bodies.js';
-import { uploadIdSchema } from './jobs/job-fields.js';
+import { uploadIdSchema } from '../../answers/job-fields.js';
 
 /**
  * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it.

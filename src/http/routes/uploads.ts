@@ -11,7 +11,7 @@ import { bodyOf, declaredBytes, refuseCoding } from '../request/read-body.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { binary, json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { timestampSchema, uploadIdSchema } from './jobs/job-fields.js';
+import { timestampSchema, uploadIdSchema } from '../../answers/job-fields.js';
 
 /** For messages and documents; its length in characters, not in bytes of a file system. */
 const LONGEST_NAME = 4_096;

@@ -16,7 +16,7 @@ import { memberText } from '../request/sent-text.js';
 import { validate } from '../request/validation.js';
 import { json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { timestampSchema } from './jobs/job-fields.js';
+import { timestampSchema } from '../../answers/job-fields.js';
 import { jobSubmitSchema } from './jobs/read-submission.js';
 
 const MOST_PATHS = 20;

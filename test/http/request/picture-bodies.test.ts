@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ImageResult } from '../../../src/api/image.js';
+import type { ImageResult } from '../../../src/api/schemas/image.js';
 import { listen, type Listening } from '../../../src/http/server/listen.js';
 import { compose, DRAWN, type Answer, type Harness } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';

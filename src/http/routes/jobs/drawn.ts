@@ -10,7 +10,7 @@ import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { classNames, confidence } from './images.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
-import { viewEntry } from './result-record.js';
+import { viewEntry } from '../../../answers/result-record.js';
 
 /** Each has a decoded picture in memory. */
 const MOST_ARCHIVES = 4;

@@ -1,13 +1,13 @@
 /** Jobs as they are: their list, the status of one, what people write on it, its cancel and its removal. */
 import { z } from '@hono/zod-openapi';
 import { changedLabels, LABELS } from '../../../api/job-labels.js';
-import { recordLabels, requestLabels } from '../../../api/job-label-schemas.js';
+import { recordLabels, requestLabels } from '../../../api/schemas/job-label-schemas.js';
 import { snakeCase } from '../../../api/snake-case.js';
 import { JOB_SORTS, JOB_STATUSES } from '../../../api/jobs.js';
 import { notRunImages, progressOf, type ClassCounts, type Job } from '../../../store/job.js';
 import { titleOf } from '../../../store/job-title.js';
-import { problemSchema } from '../../answer/problem.schema.js';
-import { hideInProblem, type HideFolders } from '../../answer/problem.js';
+import { problemSchema } from '../../../answers/problem-schema.js';
+import { hideInProblem, type HideFolders } from '../../../answers/shown-problem.js';
 import { readJson } from '../../request/json-body.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { modelNameSchema, refuseLongLists } from '../../request/request-fields.js';
@@ -27,7 +27,7 @@ import {
   stateSchema,
   timestampSchema,
   uploadIdSchema,
-} from './job-fields.js';
+} from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob, params } from './job-of-path.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 

@@ -17,7 +17,7 @@ import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute, type RouteSpec } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { validationFailed } from '../../request/validation.js';
-import { EXAMPLE_JOB_ID, jobIdSchema, stateSchema } from './job-fields.js';
+import { EXAMPLE_JOB_ID, jobIdSchema, stateSchema } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, notFinished, params } from './job-of-path.js';
 import { jobSubmitSchema } from './read-submission.js';
 

@@ -1,6 +1,6 @@
 /** Whether the service can keep up, and what it has too little of: one sentence for people, one word for programs. */
 import { z } from 'zod';
-import { snakeCase } from './snake-case.js';
+import { snakeCase } from '../snake-case.js';
 
 /**
  * What each reason makes of the service. `load`: the machine gives it too little CPU time. `volume`: an image folder

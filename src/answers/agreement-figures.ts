@@ -1,7 +1,7 @@
 /** How well two models agree, as over HTTP, of an alias and of two jobs, and from `lattice model compare --json`. */
 import { z } from '@hono/zod-openapi';
-import { snakeCase } from '../../api/snake-case.js';
-import type { Agreement, AgreementRow } from '../../boxes/agreement.js';
+import { snakeCase } from '../api/snake-case.js';
+import type { Agreement, AgreementRow } from '../boxes/agreement.js';
 
 const count = (description: string) => z.int().openapi({ description });
 const agreementRow = snakeCase(

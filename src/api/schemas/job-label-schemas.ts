@@ -1,6 +1,6 @@
 /** Schemas of the labels of jobs, from their rows: in requests and in answers. */
 import { z } from 'zod';
-import { LABEL_ROWS, type JobLabels, type LabelRow } from './job-labels.js';
+import { LABEL_ROWS, type JobLabels, type LabelRow } from '../job-labels.js';
 import { forOwnPages } from './own-pages.js';
 
 /** Line breaks are among them. */

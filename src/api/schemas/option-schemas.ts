@@ -7,9 +7,9 @@ import {
   type ParameterRow,
   type Region,
   type WireParameters,
-} from './options.js';
-import { LEAST_POINTS, MOST_REGION_NAME, REGION_LIMITS, regionFaults } from './region-rules.js';
-import { MOST_TILES, TILE_OVERLAP } from './tiles.js';
+} from '../options.js';
+import { LEAST_POINTS, MOST_REGION_NAME, REGION_LIMITS, regionFaults } from '../region-rules.js';
+import { MOST_TILES, TILE_OVERLAP } from '../tiles.js';
 
 const MOST_PIXELS = 100_000;
 const MOST_NAME = 200;

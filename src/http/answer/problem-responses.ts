@@ -1,31 +1,7 @@
-/** Schema of an error answer. */
+/** The error answers of a route in the OpenAPI document. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
-import {
-  ERRORS,
-  ERROR_CODES,
-  LatticeError,
-  type ErrorCode,
-  type Problem,
-} from '../../api/errors.js';
-
-const errorItemSchema = z
-  .object({
-    detail: z.string(),
-    pointer: z.string().optional().openapi({ description: 'JSON Pointer as URI fragment' }),
-  })
-  .openapi('ErrorItem', { description: 'One broken rule' });
-
-export const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    code: z.enum(ERROR_CODES).openapi('ErrorCode'),
-    detail: z.string(),
-    request_id: z.string().optional(),
-    errors: z.array(errorItemSchema).optional(),
-  })
-  .openapi('Problem', { description: 'RFC 9457 problem details' });
+import { problemSchema } from '../../answers/problem-schema.js';
+import { ERRORS, LatticeError, type ErrorCode, type Problem } from '../../api/errors.js';
 
 const REQUEST_ID = '0f9e7c1a-8f6e-4a52-9c7e-0d1b6f2f6a11';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { serviceState } from '../../src/api/service-state.js';
-import { imageFigures } from '../../src/api/statistics.js';
-import { FakeDetector } from '../support/fake-detector.js';
+import { serviceState } from '../../../src/api/schemas/service-state.js';
+import { imageFigures } from '../../../src/api/schemas/statistics.js';
+import { FakeDetector } from '../../support/fake-detector.js';
 
 const WELL = { cpuWaitRatio: 0.1, load: 0.5, cpus: 2, hangingFolders: 0, waiting: 0 };
 const reasonsOf = (facts: Partial<typeof WELL>) => {

@@ -1,12 +1,12 @@
 /** The result record of a job that has ended: its shape, its text for an answer, and the message of its webhook. */
 import { z } from '@hono/zod-openapi';
-import { LatticeError, type Problem } from '../../../api/errors.js';
-import { withMember } from '../../../base/json-text.js';
-import { toMicros } from '../../../base/rounded.js';
-import { notRunImages, type ImageEntry, type ImageOutcome, type Job } from '../../../store/job.js';
-import { countCars, RegionSums } from '../../../boxes/class-counts.js';
-import { regionCountsSchema } from '../../../api/image.js';
-import { imageFields, viewImage } from '../../answer/processed-image.js';
+import { LatticeError, type Problem } from '../api/errors.js';
+import { withMember } from '../base/json-text.js';
+import { toMicros } from '../base/rounded.js';
+import { notRunImages, type ImageEntry, type ImageOutcome, type Job } from '../store/job.js';
+import { countCars, RegionSums } from '../boxes/class-counts.js';
+import { regionCountsSchema } from '../api/schemas/image.js';
+import { imageFields, viewImage } from './processed-image.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
@@ -19,8 +19,8 @@ import {
   stateSchema,
   timestampSchema,
 } from './job-fields.js';
-import { hideInProblem, type HideFolders } from '../../answer/problem.js';
-import { problemSchema } from '../../answer/problem.schema.js';
+import { hideInProblem, type HideFolders } from './shown-problem.js';
+import { problemSchema } from './problem-schema.js';
 
 /** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */
 const MAX_IMAGES_BYTES = 960_000;

@@ -1,9 +1,9 @@
 /** A processed image over HTTP. */
 import { z } from '@hono/zod-openapi';
-import { countCars, countClasses } from '../../boxes/class-counts.js';
-import { fileFactsSchema, viewFile } from '../../api/file-read.js';
-import { processedImageSchema, type ProcessedImage } from '../../api/image.js';
-import { snakeCase } from '../../api/snake-case.js';
+import { countCars, countClasses } from '../boxes/class-counts.js';
+import { fileFactsSchema, viewFile } from '../api/schemas/file-read.js';
+import { processedImageSchema, type ProcessedImage } from '../api/schemas/image.js';
+import { snakeCase } from '../api/snake-case.js';
 
 const processedImage = snakeCase(processedImageSchema.omit({ file: true, quantizedFrom: true }));
 const { detections, ...others } = processedImage.shape;

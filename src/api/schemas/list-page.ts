@@ -1,5 +1,5 @@
 /** Pages of a list, and the cursors that name the place behind which the next one begins. */
-import { LatticeError } from './errors.js';
+import { LatticeError } from '../errors.js';
 
 type CursorParts = readonly (string | number | null)[];
 

@@ -1,16 +1,12 @@
 /** The result of a job as text in pieces, and the record that its webhook carries. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LatticeError } from '../../../../src/api/errors.js';
-import {
-  resultText,
-  webhookRecord,
-  type JobResultBody,
-} from '../../../../src/http/routes/jobs/result-record.js';
-import type { ImageEntry, ImageOutcome, Job } from '../../../../src/store/job.js';
-import { specOf } from '../../../jobs/job-folder.js';
-import { endedJob, pagesOf } from '../../../support/ended-job.js';
-import { okOutcome } from '../../../support/outcomes.js';
+import { LatticeError } from '../../src/api/errors.js';
+import { resultText, webhookRecord, type JobResultBody } from '../../src/answers/result-record.js';
+import type { ImageEntry, ImageOutcome, Job } from '../../src/store/job.js';
+import { specOf } from '../jobs/job-folder.js';
+import { endedJob, pagesOf } from '../support/ended-job.js';
+import { okOutcome } from '../support/outcomes.js';
 
 const hide = (text: string): string => text.replaceAll('/srv/', '');
 

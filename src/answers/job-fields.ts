@@ -1,8 +1,8 @@
 /** Fields that several requests and answers about jobs have. */
 import { z } from '@hono/zod-openapi';
-import { snakeCase } from '../../../api/snake-case.js';
-import { JOB_STATUSES, JOB_TYPES } from '../../../api/jobs.js';
-import type { Job } from '../../../store/job.js';
+import { snakeCase } from '../api/snake-case.js';
+import { JOB_STATUSES, JOB_TYPES } from '../api/jobs.js';
+import type { Job } from '../store/job.js';
 
 /** As the service makes them. */
 export const EXAMPLE_JOB_ID = 'job_AaH_VN9DaomsEEzKZw_XwcGU';
