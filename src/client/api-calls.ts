@@ -1,5 +1,6 @@
 /** Calls of the API within the deadlines of a client, and how their queries and forms are written. */
 import type { ApiCall, CallOptions, HttpCaller } from './http-call.js';
+import type { DetectRequest } from './records.js';
 
 export const CALL_MS = 30_000;
 /** A result may be of many thousand images. */
@@ -72,7 +73,7 @@ function textOf(value: string | number | readonly string[]): string {
 }
 
 /** A field of a form: a list of names is the field once per name. */
-export function formTexts(value: unknown): string[] {
+export function formTexts(value: DetectRequest[keyof DetectRequest]): string[] {
   if (value === null || value === undefined) return [];
   const isNames = Array.isArray(value) && value.every((each) => typeof each === 'string');
   if (typeof value === 'object' && !isNames) return [JSON.stringify(value)];

@@ -51,7 +51,8 @@ export async function startService(
 ): Promise<string> {
   const version = packageVersion();
   const metrics = openMetrics(releases);
-  const { apiKeys, allowances, readAgain } = openAccess(config, logger, stopping);
+  const access = openAccess(config, logger, stopping);
+  const { apiKeys, allowances } = access;
   refuseFewDescriptors();
   const shared = { config, version, logger, metrics, releases, allowances };
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
@@ -72,7 +73,7 @@ export async function startService(
   openWebhooks({ ...shared, store, jobs: jobs.service });
   const keyUse = createReadKeyUse({ apiKeys, allowances, store, uploads, watches });
   const draining = () => stopping.aborted;
-  const readiness = { draining, detector, jobsHealth: jobs.health };
+  const readiness = { draining, detector, jobsHealth: () => jobs.health() };
   const composed = composeApp({
     ...shared,
     ...models,
@@ -97,7 +98,7 @@ export async function startService(
   keepListingProcess(releases);
   onReload(() => {
     logger.info({}, 'SIGHUP: reading models and API keys again');
-    readAgain();
+    access.readAgain();
     detector.reloadModels().catch((error: unknown) => {
       logger.error({ error: String(error) }, 'models cannot be reloaded');
     });
