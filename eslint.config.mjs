@@ -27,6 +27,12 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**/*.ts'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
     files: ['src/ui/**'],
     rules: {
       // A handler of an event is a call: `onClick={() => goTo(place)}`.

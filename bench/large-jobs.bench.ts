@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openJobs } from '../src/jobs/open-jobs.js';
+import { startJobs } from '../src/jobs/jobs.js';
 import { openStore } from '../src/store/service-store.js';
 import { openParts, silent, specOf } from '../test/jobs/job-folder.js';
 import { overWorkers, SimulatedWorker } from '../test/support/simulated-worker.js';
@@ -69,7 +69,7 @@ async function runJob(dataDir: string, boxes: number | null): Promise<Kept> {
     (_, index) => new SimulatedWorker(`worker-${index}`, options),
   );
   const store = await openStore(dataDir);
-  const jobs = await openJobs(store, {
+  const jobs = await startJobs(store, {
     ...(await openParts(store, dataDir)),
     dataDir,
     detector: overWorkers(workers),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { bf16Features } from '../src/execution/here/compute-choice.js';
 import { meanAveragePrecision } from '../src/boxes/average-precision.js';
 import { DEFAULT_VEHICLES } from '../src/api/options.js';
-import type { Detection } from '../src/api/image.js';
+import type { Detection } from '../src/api/schemas/image.js';
 import { gpus } from '../src/native/core.js';
 import { openHttpSource, openInProcessSource, type BoxSource } from './accuracy/box-source.js';
 import { readLabels, readPhotoSets, type PhotoSet } from './accuracy/expected.js';

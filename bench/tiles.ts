@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import type { Detection } from '../src/api/image.js';
+import type { Detection } from '../src/api/schemas/image.js';
 import { tilesText, type Tiles } from '../src/api/tiles.js';
 import { BOX_SIZES, sideOf } from '../src/boxes/sizes.js';
 import { meanAveragePrecision, type LabelledBox } from '../src/boxes/average-precision.js';

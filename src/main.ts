@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmbeddedOptions } from './clusters/local-cluster.js';
 import { createLogger, standardOutput } from './service/logger.js';
-import { endAtOnce, onReloadSignal, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
+import { OVERRUN_MS, Releases } from './base/releases.js';
+import { endAtOnce, onReloadSignal, stopSignal } from './service/shutdown.js';
 import { startService } from './service/start-service.js';
 import { unknownSettings, type Config } from './settings/config.js';
 

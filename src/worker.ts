@@ -18,7 +18,8 @@ import { ImageLister, isHanging } from './files/listing/image-lister.js';
 import { createLogger, standardOutput } from './service/logger.js';
 import { packageVersion } from './base/package.js';
 import { warnOfModelsFolder } from './settings/setting-folders.js';
-import { endAtOnce, onReloadSignal, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
+import { OVERRUN_MS, Releases } from './base/releases.js';
+import { endAtOnce, onReloadSignal, stopSignal } from './service/shutdown.js';
 
 /** From sysexits.h. */
 const EX_UNAVAILABLE = 69;

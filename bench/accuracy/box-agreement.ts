@@ -1,5 +1,5 @@
 /** Found boxes against expected ones, photo by photo, with a line for each box that has no partner. */
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { agreementOf } from '../../src/boxes/agreement.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import { pairBoxes } from '../../src/boxes/pairing.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { loadConfig } from '../../src/settings/config.js';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { openDetector } from '../../src/execution/here/open-detector.js';
 import { startService } from '../../test/support/service-process.js';
 import { TESTDATA } from './expected.js';

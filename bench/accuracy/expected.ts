@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import type { LabelledBox } from '../../src/boxes/average-precision.js';
 
 export const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));

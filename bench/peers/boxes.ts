@@ -1,6 +1,6 @@
 /** The boxes that a server gives for photos, and its answers over HTTP: the request is the same for all. */
 import { z } from 'zod';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { meanAveragePrecision, type LabelledBox } from '../../src/boxes/average-precision.js';
 import { compare, type BoxAgreement } from '../accuracy/box-agreement.js';
 import type { HttpClient } from '../load/http-client.js';

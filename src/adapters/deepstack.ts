@@ -1,14 +1,15 @@
 /** The routes of DeepStack and CodeProject.AI that cameras' programs call; only with LATTICE_COMPAT=deepstack. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
-import type { Detection, ImageResult } from '../api/image.js';
+import type { Detection, ImageResult } from '../api/schemas/image.js';
 import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../api/options.js';
 import { defaultModelName } from '../models/model-folder.js';
 import { presentedKey, type ApiKeys } from '../http/access/api-keys.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppContext } from '../http/app-env.js';
 import { detect } from '../http/routes/detect.js';
-import { logDefect, type HideFolders } from '../http/answer/problem.js';
+import type { HideFolders } from '../answers/shown-problem.js';
+import { logDefect } from '../http/answer/problem.js';
 import { replyJson } from '../http/answer/reply.js';
 import { modelNameSchema } from '../http/request/request-fields.js';
 import { binary, json, type AddRoute, type RouteHandler, type RouteSpec } from '../http/route.js';

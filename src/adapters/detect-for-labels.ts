@@ -1,5 +1,5 @@
 /** Detection for people who label: all classes of a model, above a threshold of the call or its own. */
-import type { ImageResult } from '../api/image.js';
+import type { ImageResult } from '../api/schemas/image.js';
 import { DEFAULT_PARAMETERS } from '../api/options.js';
 import type { DetectRequest } from '../execution/detector.js';
 import type { AppContext } from '../http/app-env.js';

@@ -1,7 +1,7 @@
 /** The latest pictures that a model and its shadow have both looked at, and what their boxes say. */
 import { compareBoxes, type ComparedBox } from '../boxes/changes.js';
 import type { LatticeError } from '../api/errors.js';
-import type { Detection, ImageResult, ImageSize } from '../api/image.js';
+import type { Detection, ImageResult, ImageSize } from '../api/schemas/image.js';
 import type { StoredAlias } from '../store/alias-rows.js';
 import type { DetectRequest } from '../execution/detector.js';
 import { agreementOf, type Agreement, type PairedPicture } from '../boxes/agreement.js';

@@ -1,8 +1,8 @@
 /** The detector as jobs and requests know it: a name of theirs may be an alias. */
 import { createHash } from 'node:crypto';
 import { toLatticeError } from '../api/errors.js';
-import type { ImageResult } from '../api/image.js';
-import type { ModelDescription } from '../api/model.js';
+import type { ImageResult } from '../api/schemas/image.js';
+import type { ModelDescription } from '../api/schemas/model.js';
 import type { StoredAlias } from '../store/alias-rows.js';
 import { DEFAULT_PARAMETERS } from '../api/options.js';
 import type { DetectRequest, Detector } from '../execution/detector.js';

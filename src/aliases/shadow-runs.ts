@@ -4,9 +4,9 @@
  * thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasMoved } from '../api/file-read.js';
+import { hasMoved } from '../api/schemas/file-read.js';
 import { ERRORS, toLatticeError } from '../api/errors.js';
-import type { ImageResult } from '../api/image.js';
+import type { ImageResult } from '../api/schemas/image.js';
 import type { StoredAlias } from '../store/alias-rows.js';
 import type { Logger } from '../base/logger-port.js';
 import type { DetectRequest, Detector } from '../execution/detector.js';

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pictureType } from '../files/picture-format.js';
 import { withPicture, type DecodeImage } from '../files/readable-picture.js';
 import { LatticeError } from '../api/errors.js';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import type { Detector } from '../execution/detector.js';
 import { boxesSvg } from './boxes-svg.js';
 

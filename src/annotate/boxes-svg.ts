@@ -1,5 +1,5 @@
 /** Detections -> an SVG picture to lay over a photo: the boxes and labels of the live page, for a still picture. */
-import type { Detection, ImageSize } from '../api/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { CASING, classColour } from '../overlay/class-colour.js';
 import { placeLabels, type Rect } from '../overlay/place-labels.js';
 import { outlinesOf, type Outlines } from './label-font.js';

@@ -2,7 +2,7 @@
  * Every error of the service, for HTTP, WebSocket, per-image entries, webhooks and the CLI (RFC 9457, problem details).
  */
 
-import type { FileRead } from './file-read.js';
+import type { FileRead } from './schemas/file-read.js';
 
 /** What an error says beyond its text. */
 interface ErrorRow {

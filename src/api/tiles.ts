@@ -1,5 +1,5 @@
 /** How a picture is cut into tiles, so that small things keep their pixels. The addon has the rules of a grid. */
-import type { ImageTiles } from './image.js';
+import type { ImageTiles } from './schemas/image.js';
 
 /** Of a tile's side, by which it overlaps the next one. */
 export const TILE_OVERLAP = { default: 0.2, most: 0.5 };

@@ -1,4 +1,4 @@
-import type { NamedVersion } from './model.js';
+import type { NamedVersion } from './schemas/model.js';
 
 /** As results and descriptions name it; null where they say too little, as while nothing is loaded. */
 export function versionOf({ name, digest, precision, quantizedFrom }: Told): NamedVersion | null {

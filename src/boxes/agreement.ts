@@ -3,7 +3,7 @@
  * its shadow, or an engine and f32.
  */
 import { classKey } from '../api/class-key.js';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import { rounded } from '../base/rounded.js';
 import { isOneClass, type BoxPair } from './pairing.js';
 import { BOX_SIZES, sideOf } from './sizes.js';

@@ -1,6 +1,6 @@
 /** Mean average precision by COCO's rules: how well the boxes of a detector fit labels. */
 import { classKey } from '../api/class-key.js';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import { intersectionOverUnion, type Box } from './overlap.js';
 
 export interface LabelledBox {

@@ -1,5 +1,5 @@
 /** How many boxes of each class there are. */
-import type { Detection, RegionCounts } from '../api/image.js';
+import type { Detection, RegionCounts } from '../api/schemas/image.js';
 import { classKey } from '../api/class-key.js';
 
 export function countClasses(detections: readonly Detection[]): Map<string, number> {

@@ -3,7 +3,7 @@
  * engine and f32 are paired by this function.
  */
 import { classKey } from '../api/class-key.js';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import { intersectionOverUnion } from './overlap.js';
 
 export type PairedBox = Pick<Detection, 'box' | 'class' | 'confidence'>;

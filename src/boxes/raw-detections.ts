@@ -1,5 +1,5 @@
 /** Rows of the native result -> detections as the port promises them. */
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 
 const ROW = 6;
 /** Finer than the network knows; without it every float32 shows ten digits of its binary form. */

@@ -2,7 +2,7 @@
  * What a request wants of the boxes that the engine has found: thresholds by class, sizes, one box per vehicle, masks
  * and regions. Whichever engine found them, all of it happens here.
  */
-import type { Detection, ImageSize, ProcessedImage } from '../api/image.js';
+import type { Detection, ImageSize, ProcessedImage } from '../api/schemas/image.js';
 import { isDefaultVehicles, type DetectOptions } from '../api/options.js';
 import { isMask, sortIntoRegions, withoutMasked } from './regions.js';
 import { intersectionOverUnion } from './overlap.js';

@@ -5,7 +5,7 @@ import { join, parse } from 'node:path';
 import { drawnCopy } from '../annotate/annotate.js';
 import { STANDARD_OUTPUT } from '../base/output-place.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import {
   ALL_CLASSES,
   parametersOf,
@@ -13,8 +13,8 @@ import {
   type DetectOptions,
   type ModelDefaults,
 } from '../api/options.js';
-import type { ModelDescription } from '../api/model.js';
-import { regionsSchema } from '../api/option-schemas.js';
+import type { ModelDescription } from '../api/schemas/model.js';
+import { regionsSchema } from '../api/schemas/option-schemas.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';

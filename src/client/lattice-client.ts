@@ -3,9 +3,15 @@
  * JSON, so every field is named as in the OpenAPI document. Every call rejects with a `ServiceError`, or with the
  * reason of the caller's signal.
  */
+import type {
+  ClientOptions,
+  PictureOptions,
+  RetryOptions,
+  SubmitOptions,
+} from './client-options.js';
 import { openEventSocket } from './event-socket.js';
 import { followEvents, type EventOptions } from './follow-events.js';
-import { HttpCaller, type Access, type ApiCall, type CallOptions } from './http-call.js';
+import { HttpCaller, type CallOptions } from './http-call.js';
 import type {
   ClusterStatus,
   CountsBy,
@@ -35,7 +41,6 @@ import type {
   ModelList,
   PageCursor,
   ResultFormat,
-  RetriedImages,
   SettingList,
   Usage,
   View,
@@ -48,9 +53,16 @@ import type {
   WebhookList,
 } from './records.js';
 import { AliasCalls } from './alias-calls.js';
+import { ApiCalls, CALL_MS, formTexts, queryOf, randomKey, RESULT_MS } from './api-calls.js';
 import { UploadCalls, type PhotoFile, type SendOptions } from './upload-calls.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
 
+export type {
+  ClientOptions,
+  PictureOptions,
+  RetryOptions,
+  SubmitOptions,
+} from './client-options.js';
 export type { EventOptions } from './follow-events.js';
 export { DEFAULT_SERVICE_URL, type CallOptions } from './http-call.js';
 export type * from './records.js';
@@ -58,37 +70,12 @@ export { ServiceError, type ClientCode } from './service-error.js';
 export type { LeftOutPhoto, PhotoFile, SendOptions, SendProgress } from './upload-calls.js';
 export type { JobProgress, WaitOptions } from './wait-for-end.js';
 
-const CALL_MS = 30_000;
 /** A network may have to be compiled. */
 const RELOAD_MS = 120_000;
-/** A result may be of many thousand images. */
-const RESULT_MS = 300_000;
 /** Each picture is drawn while the archive is sent. */
 const PICTURES_MS = 3_600_000;
 const WAIT_MS = 600_000;
 const PAGE = 100;
-
-export interface ClientOptions extends Access {
-  /** Longest time of a call that says nothing else (30 s; a result 5 minutes, `waitFor` 10). */
-  deadlineMs?: number;
-}
-
-export interface PictureOptions extends CallOptions {
-  crop?: string | undefined;
-  upload?: string | undefined;
-}
-
-export interface SubmitOptions extends CallOptions {
-  /** A later submission with the same key and body gives the same job. By default each has its own. */
-  idempotencyKey?: string;
-}
-
-export interface RetryOptions extends SubmitOptions {
-  /** `all`: also those that have boxes. */
-  images?: RetriedImages;
-  /** In place of the model of the job. */
-  modelName?: string | undefined;
-}
 
 /**
  * A refusal with `Retry-After` (429, 503) is tried again when the service says, as long as the deadline allows; a
@@ -102,6 +89,7 @@ export class LatticeClient {
   /** Names that stand for models. */
   readonly aliases: AliasCalls;
   readonly #http: HttpCaller;
+  readonly #calls: ApiCalls;
   readonly #deadlineMs: number | undefined;
 
   /** Throws `TypeError` when the address is none, or the key cannot be one. */
@@ -110,12 +98,13 @@ export class LatticeClient {
     this.url = this.#http.baseUrl;
     this.uploads = new UploadCalls(this.#http, deadlineMs ?? CALL_MS);
     this.aliases = new AliasCalls(this.#http, deadlineMs ?? RELOAD_MS);
+    this.#calls = new ApiCalls(this.#http, deadlineMs);
     this.#deadlineMs = deadlineMs;
   }
 
   /** Boxes of one image, now. */
   detect(request: DetectRequest, options?: CallOptions): Promise<DetectResponse> {
-    return this.#post('/v1/inference/detect', request, {}, options);
+    return this.#calls.post('/v1/inference/detect', request, {}, options);
   }
 
   /**
@@ -128,11 +117,11 @@ export class LatticeClient {
   ): Promise<DetectResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) {
-      for (const text of textsOf(value)) form.append(name, text);
+      for (const text of formTexts(value)) form.append(name, text);
     }
     if (picture instanceof File) form.append('image', picture);
     else form.append('image', picture instanceof Blob ? picture : new Blob([picture]), 'image');
-    return this.#post('/v1/inference/detect', form, {}, options);
+    return this.#calls.post('/v1/inference/detect', form, {}, options);
   }
 
   /**
@@ -143,7 +132,7 @@ export class LatticeClient {
     job: JobSubmit | string,
     { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
   ): Promise<JobAccepted> {
-    return this.#post('/v1/jobs/submit', job, { 'idempotency-key': idempotencyKey }, options);
+    return this.#calls.post('/v1/jobs/submit', job, { 'idempotency-key': idempotencyKey }, options);
   }
 
   /**
@@ -161,12 +150,12 @@ export class LatticeClient {
   }
 
   status(jobId: string, options?: CallOptions): Promise<JobStatus> {
-    return this.#get(`${pathOf(jobId)}/status`, options);
+    return this.#calls.get(`${pathOf(jobId)}/status`, options);
   }
 
   /** The record of an ended job, completed or failed; `job_not_finished` before. */
   result(jobId: string, options?: CallOptions): Promise<JobResult> {
-    return this.#get(`${pathOf(jobId)}/result`, options, RESULT_MS);
+    return this.#calls.get(`${pathOf(jobId)}/result`, options, RESULT_MS);
   }
 
   /**
@@ -178,35 +167,33 @@ export class LatticeClient {
     format: ResultFormat,
     options?: CallOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    return this.#file(`${pathOf(jobId)}/result${queryOf({ format })}`, options);
+    return this.#calls.file(`${pathOf(jobId)}/result${queryOf({ format })}`, options);
   }
 
   /** The pictures of an ended job with their boxes drawn, as a zip in chunks. Rejects as `export` does. */
   drawn(
     jobId: string,
     query: DrawnQuery = {},
-    { deadlineMs, signal }: CallOptions = {},
+    options?: CallOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    const path = `${pathOf(jobId)}/drawn${queryOf(query)}`;
-    const longestMs = deadlineMs ?? this.#deadlineMs ?? PICTURES_MS;
-    return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
+    return this.#calls.file(`${pathOf(jobId)}/drawn${queryOf(query)}`, options, PICTURES_MS);
   }
 
   /** The images of a job with their boxes, those done so far; a page of those that the filter lets through. */
   images(jobId: string, query: JobImagesQuery = {}, options?: CallOptions): Promise<JobImages> {
-    return this.#get(`${pathOf(jobId)}/images${queryOf(query)}`, options);
+    return this.#calls.get(`${pathOf(jobId)}/images${queryOf(query)}`, options);
   }
 
   /** What was asked for, and counts of what was found so far. */
   summary(jobId: string, options?: CallOptions): Promise<JobSummary> {
-    return this.#get(`${pathOf(jobId)}/summary`, options);
+    return this.#calls.get(`${pathOf(jobId)}/summary`, options);
   }
 
   /**
    * Images and boxes by image, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many images.
    */
   counts(jobId: string, by: CountsBy = 'hour', options?: CallOptions): Promise<JobCounts> {
-    return this.#get(`${pathOf(jobId)}/counts${queryOf({ by })}`, options, RESULT_MS);
+    return this.#calls.get(`${pathOf(jobId)}/counts${queryOf({ by })}`, options, RESULT_MS);
   }
 
   /** The same as a CSV file, in chunks; rejects in the middle as `export` does. */
@@ -215,7 +202,7 @@ export class LatticeClient {
     by: CountsBy = 'hour',
     options?: CallOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    return this.#file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
+    return this.#calls.file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
   }
 
   /**
@@ -227,25 +214,28 @@ export class LatticeClient {
     query: JobChangesQuery = {},
     options?: CallOptions,
   ): Promise<JobChanges> {
-    return this.#get(`${pathOf(jobId)}/changes${queryOf({ with: other, ...query })}`, options);
+    return this.#calls.get(
+      `${pathOf(jobId)}/changes${queryOf({ with: other, ...query })}`,
+      options,
+    );
   }
 
   /**
    * How well the job `other` over the same images agrees, with another model say; all images compared, anew each time.
    */
   agreement(jobId: string, other: string, options?: CallOptions): Promise<JobAgreement> {
-    return this.#get(`${pathOf(jobId)}/agreement${queryOf({ with: other })}`, options);
+    return this.#calls.get(`${pathOf(jobId)}/agreement${queryOf({ with: other })}`, options);
   }
 
   /** The deliveries of the job's webhook, with their attempts. */
   webhooks(jobId: string, options?: CallOptions): Promise<WebhookList> {
-    return this.#get(`${pathOf(jobId)}/webhook`, options);
+    return this.#calls.get(`${pathOf(jobId)}/webhook`, options);
   }
 
   /** Sends the webhook of an ended job again. */
   redeliver(jobId: string, options?: CallOptions): Promise<WebhookList> {
     const path = `${pathOf(jobId)}/webhook/redeliver`;
-    return this.#call({ method: 'POST', path, repeatable: false }, options);
+    return this.#calls.call({ method: 'POST', path, repeatable: false }, options);
   }
 
   /**
@@ -261,24 +251,24 @@ export class LatticeClient {
 
   /** One page of jobs, newest first; `cursor` is the `next_cursor` of the page before. */
   listPage(query: JobFilter & PageCursor = {}, options?: CallOptions): Promise<JobList> {
-    return this.#get(`/v1/jobs${queryOf(query)}`, options);
+    return this.#calls.get(`/v1/jobs${queryOf(query)}`, options);
   }
 
   /** Changes name, tags, notes or keep of a job at any time; what is left out stays, null makes it empty. */
   edit(jobId: string, labels: JobPatch, options?: CallOptions): Promise<JobStatus> {
     const call = { method: 'PATCH', path: pathOf(jobId), body: labels, repeatable: true } as const;
-    return this.#call(call, options);
+    return this.#calls.call(call, options);
   }
 
   /** Removes an ended job with its results and drawn copies for good; `job_not_finished` before its end. */
   remove(jobId: string, options?: CallOptions): Promise<JobStatus> {
     const path = `${pathOf(jobId)}?purge=true`;
-    return this.#call({ method: 'DELETE', path, repeatable: false }, options);
+    return this.#calls.call({ method: 'DELETE', path, repeatable: false }, options);
   }
 
   /** Ends the job as `failed` with code `cancelled`; `job_already_finished` when it has ended. */
   cancel(jobId: string, options?: CallOptions): Promise<JobStatus> {
-    return this.#call({ method: 'DELETE', path: pathOf(jobId), repeatable: false }, options);
+    return this.#calls.call({ method: 'DELETE', path: pathOf(jobId), repeatable: false }, options);
   }
 
   /**
@@ -291,12 +281,12 @@ export class LatticeClient {
   ): Promise<JobRetried> {
     const headers = { 'idempotency-key': idempotencyKey };
     const query = queryOf({ images, model_name: modelName });
-    return this.#post(`${pathOf(jobId)}/retry${query}`, undefined, headers, options);
+    return this.#calls.post(`${pathOf(jobId)}/retry${query}`, undefined, headers, options);
   }
 
   /** A page of the folders and pictures that the service can read. */
   folder(query: FolderQuery = {}, options?: CallOptions): Promise<FolderPage> {
-    return this.#get(`/v1/images${queryOf(query)}`, options);
+    return this.#calls.get(`/v1/images${queryOf(query)}`, options);
   }
 
   /**
@@ -308,43 +298,43 @@ export class LatticeClient {
     width?: number,
     { crop, upload, ...options }: PictureOptions = {},
   ): Promise<Blob> {
-    return this.#blob(`/v1/images/file${queryOf({ path, width, crop, upload })}`, options);
+    return this.#calls.blob(`/v1/images/file${queryOf({ path, width, crop, upload })}`, options);
   }
 
   /** Stored views, by name. */
   async views(options?: CallOptions): Promise<View[]> {
-    return (await this.#get<ViewList>('/v1/views', options)).views;
+    return (await this.#calls.get<ViewList>('/v1/views', options)).views;
   }
 
   /** With `version`, as it was then; `view_not_found` where there is none. */
   view(name: string, version?: number, options?: CallOptions): Promise<View> {
-    return this.#get(`${viewPath(name)}${queryOf({ version })}`, options);
+    return this.#calls.get(`${viewPath(name)}${queryOf({ version })}`, options);
   }
 
   /** Stores a view; images that begin from then on use it. */
   putView(name: string, view: ViewPut, options?: CallOptions): Promise<View> {
     const call = { method: 'PUT', path: viewPath(name), body: view, repeatable: true } as const;
-    return this.#call(call, options);
+    return this.#calls.call(call, options);
   }
 
   async deleteView(name: string, options?: CallOptions): Promise<void> {
-    await this.#blob(viewPath(name), options, 'DELETE');
+    await this.#calls.blob(viewPath(name), options, 'DELETE');
   }
 
   /** Watched folders, by name. */
   async watches(options?: CallOptions): Promise<Watch[]> {
-    return (await this.#get<WatchList>('/v1/watches', options)).watches;
+    return (await this.#calls.get<WatchList>('/v1/watches', options)).watches;
   }
 
   /** What a watch sees and has done; `watch_not_found` where there is none. */
   watch(name: string, options?: CallOptions): Promise<Watch> {
-    return this.#get(watchPath(name), options);
+    return this.#calls.get(watchPath(name), options);
   }
 
   /** Submits images that come into its folders from now on. `watch` may be JSON text. */
   addWatch(watch: WatchCreate | string, options?: CallOptions): Promise<Watch> {
     const call = { method: 'POST', path: '/v1/watches', body: watch, repeatable: false } as const;
-    return this.#call(call, options);
+    return this.#calls.call(call, options);
   }
 
   /** Changes the given fields; `{ paused: true }` pauses it. */
@@ -355,46 +345,46 @@ export class LatticeClient {
       body: changes,
       repeatable: true,
     } as const;
-    return this.#call(call, options);
+    return this.#calls.call(call, options);
   }
 
   /** Its jobs go on. */
   async deleteWatch(name: string, options?: CallOptions): Promise<void> {
-    await this.#blob(watchPath(name), options, 'DELETE');
+    await this.#calls.blob(watchPath(name), options, 'DELETE');
   }
 
   async models(options?: CallOptions): Promise<Model[]> {
-    return (await this.#get<ModelList>('/v1/models', options)).models;
+    return (await this.#calls.get<ModelList>('/v1/models', options)).models;
   }
 
   /** Takes model files that have changed; resolves with the models when requests get them. */
   async reloadModels(options?: CallOptions): Promise<Model[]> {
     const call = { method: 'POST', path: '/v1/models/reload', repeatable: true } as const;
-    return (await this.#call<ModelList>(call, options, RELOAD_MS)).models;
+    return (await this.#calls.call<ModelList>(call, options, RELOAD_MS)).models;
   }
 
   clusterStatus(options?: CallOptions): Promise<ClusterStatus> {
-    return this.#get('/v1/cluster/status', options);
+    return this.#calls.get('/v1/cluster/status', options);
   }
 
   /** What the key of this client has, and how much it may have; of all keys where it has the mark admin. */
   usage(options?: CallOptions): Promise<Usage> {
-    return this.#get('/v1/usage', options);
+    return this.#calls.get('/v1/usage', options);
   }
 
   /** The settings in force. */
   settings(options?: CallOptions): Promise<SettingList> {
-    return this.#get('/v1/settings', options);
+    return this.#calls.get('/v1/settings', options);
   }
 
   /** Rejects with the reason while the service cannot detect. */
   async ready(options?: CallOptions): Promise<void> {
-    await this.#get('/readyz', options);
+    await this.#calls.get('/readyz', options);
   }
 
   /** In the text format of Prometheus. */
   async metrics(options?: CallOptions): Promise<string> {
-    return (await this.#blob('/metrics', options)).text();
+    return (await this.#calls.blob('/metrics', options)).text();
   }
 
   /**
@@ -412,42 +402,6 @@ export class LatticeClient {
   waitFor(jobId: string, options: WaitOptions = {}): Promise<JobStatus> {
     return waitForEnd(this, jobId, options.deadlineMs ?? this.#deadlineMs ?? WAIT_MS, options);
   }
-
-  #get<T>(path: string, options?: CallOptions, fallbackMs?: number): Promise<T> {
-    return this.#call({ method: 'GET', path, repeatable: true }, options, fallbackMs);
-  }
-
-  #post<T>(
-    path: string,
-    body: unknown,
-    headers: Record<string, string>,
-    options?: CallOptions,
-  ): Promise<T> {
-    return this.#call({ method: 'POST', path, body, headers, repeatable: true }, options);
-  }
-
-  async #call<T>(
-    call: ApiCall,
-    { deadlineMs, signal }: CallOptions = {},
-    fallbackMs = CALL_MS,
-  ): Promise<T> {
-    const longestMs = deadlineMs ?? this.#deadlineMs ?? fallbackMs;
-    return (await this.#http.json(call, longestMs, signal)) as T;
-  }
-
-  #file(path: string, { deadlineMs, signal }: CallOptions = {}) {
-    const longestMs = deadlineMs ?? this.#deadlineMs ?? RESULT_MS;
-    return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
-  }
-
-  #blob(
-    path: string,
-    { deadlineMs, signal }: CallOptions = {},
-    method: ApiCall['method'] = 'GET',
-  ): Promise<Blob> {
-    const longestMs = deadlineMs ?? this.#deadlineMs ?? CALL_MS;
-    return this.#http.blob({ method, path, repeatable: method === 'GET' }, longestMs, signal);
-  }
 }
 
 function watchPath(name: string): string {
@@ -460,38 +414,4 @@ function viewPath(name: string): string {
 
 function pathOf(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
-}
-
-/** Of the values that are given. */
-function queryOf(values: Record<string, string | number | readonly string[] | undefined>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) query.set(name, textOf(value));
-  }
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
-}
-
-/** Commas separate the parts of a list, but not in JSON. */
-function textOf(value: string | number | readonly string[]): string {
-  if (typeof value !== 'object') return String(value);
-  return value.some((part) => part.includes(',')) ? JSON.stringify(value) : value.join(',');
-}
-
-/** `randomUUID` is missing in pages of plain `http://` addresses. */
-function randomKey(): string {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(18));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/** A field of a form: a list of names is the field once per name. */
-function textsOf(value: DetectRequest[keyof DetectRequest]): string[] {
-  if (value === null || value === undefined) return [];
-  const isNames = Array.isArray(value) && value.every((each) => typeof each === 'string');
-  if (typeof value === 'object' && !isNames) return [JSON.stringify(value)];
-  // Commas separate names, but not in JSON.
-  return [value]
-    .flat()
-    .map((each) => String(each))
-    .map((text) => (text.includes(',') ? JSON.stringify([text]) : text));
 }

@@ -12,7 +12,7 @@ import type { EventMessage } from '../stream/stream-messages.js';
 export type { ResultFormat } from '../export/formats.js';
 export type { ErrorCode, ErrorItem, Problem } from '../api/errors.js';
 export type { FolderPageBody as FolderPage } from '../http/routes/images.js';
-export type { ImageFields } from '../http/answer/processed-image.js';
+export type { ImageFields } from '../answers/processed-image.js';
 export type { ClusterStatusBody as ClusterStatus } from '../http/routes/cluster.js';
 export type {
   DetectRequestBody as DetectRequest,
@@ -23,7 +23,7 @@ export type {
   JobResultBody as JobResult,
   MultiResultBody as MultiImageResult,
   SingleResultBody as SingleImageResult,
-} from '../http/routes/jobs/result-record.js';
+} from '../answers/result-record.js';
 export type {
   JobAcceptedBody as JobAccepted,
   JobRetriedBody as JobRetried,

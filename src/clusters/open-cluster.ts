@@ -1,28 +1,41 @@
 /** Opens the cluster that the settings name: this process, worker processes on this machine, or Ray. */
+import type { Logger } from '../base/logger-port.js';
+import type { ReleaseList } from '../base/releases.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { Config } from '../settings/config.js';
 import type { Cluster } from './cluster.js';
+import { addClusterMetrics } from './cluster-metrics.js';
 import { openLocalCluster, type EmbeddedOptions } from './local-cluster.js';
 import { openProcessCluster } from './processes/open-process-cluster.js';
 import { workerDevices } from './processes/worker-devices.js';
-import type { Logger } from '../base/logger-port.js';
 
-export interface OpenClusterOptions extends EmbeddedOptions {
+export interface ClusterParts {
+  config: Config;
+  version: string;
   /** Names of models that answer under aliases: loaded at the start, after those of the settings. */
   aliased: readonly string[];
+  /** Where images run in this process. */
+  embedded: EmbeddedOptions;
+  logger: Logger;
+  metrics: Metrics;
+  releases: ReleaseList;
 }
 
 /** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
-export async function openCluster(
-  config: Config,
-  version: string,
-  logger: Logger,
-  { aliased, ...options }: OpenClusterOptions,
-): Promise<Cluster> {
+export async function openCluster(parts: ClusterParts): Promise<Cluster> {
+  const cluster = await clusterOf(parts);
+  parts.releases.add('cluster', () => cluster.close());
+  addClusterMetrics(parts.metrics, parts.version, cluster);
+  return cluster;
+}
+
+async function clusterOf(parts: ClusterParts): Promise<Cluster> {
+  const { config, version, logger, aliased, embedded } = parts;
   if (config.cluster === 'local') {
     const devices = workerDevices(config);
     const loading = { ...config, preload: [...config.preload, ...aliased] };
     return devices.length === 0
-      ? openLocalCluster(loading, version, logger, options)
+      ? openLocalCluster(loading, version, logger, embedded)
       : openProcessCluster(loading, version, logger, devices);
   }
   // Without `aliased`: workers on Ray outlive the service with their models, and one whose settings differ is replaced.

@@ -1,8 +1,8 @@
 /** The port between jobs, HTTP and CLI on one side and what runs the network on the other. */
 import type { DetectOptions } from '../api/options.js';
-import type { DetectorStats } from '../api/statistics.js';
-import type { ImageResult } from '../api/image.js';
-import type { ModelDescription, ModelVersion, NamedVersion } from '../api/model.js';
+import type { DetectorStats } from '../api/schemas/statistics.js';
+import type { ImageResult } from '../api/schemas/image.js';
+import type { ModelDescription, ModelVersion, NamedVersion } from '../api/schemas/model.js';
 import type { LatticeError } from '../api/errors.js';
 import type { DecodeImage } from '../files/readable-picture.js';
 

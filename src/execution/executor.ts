@@ -3,9 +3,9 @@
  * gets at most as many images as it has slots, so that the order of waiting images stays here. Images of a lost worker
  * are handed out again. Lives on the main thread.
  */
-import type { DetectorStats } from '../api/statistics.js';
-import type { ImageResult } from '../api/image.js';
-import type { ModelDescription, ModelVersion } from '../api/model.js';
+import type { DetectorStats } from '../api/schemas/statistics.js';
+import type { ImageResult } from '../api/schemas/image.js';
+import type { ModelDescription, ModelVersion } from '../api/schemas/model.js';
 import { ERRORS, LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
 import { rounded } from '../base/rounded.js';
 import type { Pixels } from '../files/readable-picture.js';

@@ -1,6 +1,6 @@
 /** As how many images of the network a picture counts before it was looked at. */
 import { imagesOf, imagesOfGrid, type Tiles } from '../api/tiles.js';
-import type { ImageTiles } from '../api/image.js';
+import type { ImageTiles } from '../api/schemas/image.js';
 
 /** Of a picture whose size decides, before the first one: a grid of 4 x 2. */
 const FIRST = 9;

@@ -1,7 +1,7 @@
 /** One request in the executor, from its arrival to its one answer. */
 import { setMaxListeners } from 'node:events';
 import { ERRORS, LatticeError } from '../api/errors.js';
-import type { ImageResult } from '../api/image.js';
+import type { ImageResult } from '../api/schemas/image.js';
 import { toMicros } from '../base/rounded.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker } from './worker.js';

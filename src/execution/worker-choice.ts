@@ -1,5 +1,5 @@
 /** Which worker runs the next image: what each has in hand, and how long its images took. */
-import type { ImageResult } from '../api/image.js';
+import type { ImageResult } from '../api/schemas/image.js';
 import { imagesOfGrid } from '../api/tiles.js';
 import type { Worker } from './worker.js';
 

@@ -1,7 +1,12 @@
 /** Several workers described as one, and what each is good for. */
-import { addUp, type WorkerStats } from '../api/statistics.js';
-import { GPU_STATES, type GpuReading, type GpuState, type NodeGpu } from '../api/gpu-reading.js';
-import type { ModelDescription } from '../api/model.js';
+import { addUp, type WorkerStats } from '../api/schemas/statistics.js';
+import {
+  GPU_STATES,
+  type GpuReading,
+  type GpuState,
+  type NodeGpu,
+} from '../api/schemas/gpu-reading.js';
+import type { ModelDescription } from '../api/schemas/model.js';
 import type { Worker } from './worker.js';
 
 export function describeWorkers(workers: readonly Worker[]): WorkerStats {

@@ -3,7 +3,7 @@
  * promises may also reject with `WorkerLost`.
  */
 import type { LatticeError } from '../api/errors.js';
-import type { WorkerStats } from '../api/statistics.js';
+import type { WorkerStats } from '../api/schemas/statistics.js';
 import type { Detector } from './detector.js';
 
 /**

@@ -4,7 +4,7 @@
  * categories 1 to N in the order of the model. Failed images have no size, which COCO requires, and are left out;
  * `info.failed_images` counts them.
  */
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import { rounded } from '../base/rounded.js';
 import { ClassNumbers, type ExportSource } from './export-source.js';
 import { jsonArray } from './json-array.js';

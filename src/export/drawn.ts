@@ -3,7 +3,7 @@
  * `left-out.txt` which images have no picture, and why.
  */
 import { posix } from 'node:path';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import { exactCell } from './csv.js';
 import { isProcessed, type ExportSource } from './export-source.js';
 import { safeName, UniqueStems } from './yolo.js';

@@ -1,5 +1,5 @@
 /** What every export format is written from, and how all of them show it. Nothing here knows of jobs, HTTP or files. */
-import type { Detection, ImageSize } from '../api/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 
 /** The fields of an entry of `images[]` of a job's record that the formats read. An entry may have more. */
 export type ExportedImage =

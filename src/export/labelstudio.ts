@@ -3,7 +3,7 @@
  * labeling config. A prediction has the score of its least certain box, so that a project sorted by score shows first
  * what needs a look. Failed images are left out.
  */
-import type { Detection, ImageResult, ImageSize } from '../api/image.js';
+import type { Detection, ImageResult, ImageSize } from '../api/schemas/image.js';
 import { rounded } from '../base/rounded.js';
 import type { ExportSource } from './export-source.js';
 import { jsonArray } from './json-array.js';

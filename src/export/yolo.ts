@@ -3,7 +3,7 @@
  * into `images/`, `README.txt` how. Failed images are left out and counted there.
  */
 import { posix } from 'node:path';
-import type { Detection, ImageSize } from '../api/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { exactCell } from './csv.js';
 import { ClassNumbers, isProcessed, type ExportSource } from './export-source.js';
 import { zipped, type ZipFile } from './zipped.js';

@@ -1,14 +1,10 @@
 /** Dependencies of the HTTP app and the event stream, which open no files or ports themselves. */
 import type { Config } from '../settings/config.js';
 import type { ClusterStatusSource } from '../clusters/cluster-status.js';
-import type { ModelDigests } from '../execution/worker-models.js';
-import type { WorkerReport } from '../execution/worker-stats.js';
-import type { AbsentWorker } from '../execution/near/absent-workers.js';
-import type { WorkerGate } from '../execution/near/worker-gate.js';
+import type { Cluster } from '../clusters/cluster.js';
+import type { Executor } from '../execution/executor.js';
 import type { LatticeError } from '../api/errors.js';
-import type { Allowance, QuotaName } from '../api/quotas.js';
-import type { ServiceState } from '../api/service-state.js';
-import type { Detection } from '../api/image.js';
+import type { ServiceState } from '../api/schemas/service-state.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { Uploads } from '../uploads/uploads.js';
@@ -17,7 +13,9 @@ import type { Watches } from '../watches/watches.js';
 import type { WebhookDeliveryState } from '../store/webhook-delivery.js';
 import type { ModelAliases } from '../aliases/model-aliases.js';
 import type { ShadowRuns } from '../aliases/shadow-runs.js';
+import type { Annotator } from '../annotate/annotate.js';
 import type { ApiKeys } from './access/api-keys.js';
+import type { ReadKeyUse } from './access/key-use.js';
 import type { Logger } from '../base/logger-port.js';
 import type { Tracing } from '../base/tracing-port.js';
 
@@ -46,22 +44,6 @@ interface WebhookDeliveries {
   redeliver(jobId: string, now: number): Promise<number>;
 }
 
-/** What an API key has of what keys share. */
-export interface KeyUse {
-  /** Null without authentication. */
-  owner: string | null;
-  name: string | null;
-  isAdmin: boolean;
-  quotas: readonly {
-    quota: QuotaName;
-    used: number;
-    /** Null: it may have all. */
-    allowance: Allowance | null;
-    /** 0: no bound. */
-    whole: number;
-  }[];
-}
-
 export interface AppDeps {
   config: Config;
   /** Version of the service, shown in `/openapi.json`. */
@@ -76,37 +58,23 @@ export interface AppDeps {
   detector: Detector;
   aliases: ModelAliases;
   shadows: Pick<ShadowRuns, 'agreement'>;
-  cluster: ClusterStatusSource;
+  /** Where images run. */
+  cluster: Pick<Cluster, 'gate' | 'absent'> & {
+    detector: Pick<Executor, 'workers' | 'modelDigests'>;
+  };
+  clusterStatus: ClusterStatusSource;
   /** Whether the service keeps up. `waiting`: images that no worker has. */
   serviceState: (waiting: number) => ServiceState;
-  /** The workers that run images at this moment. */
-  workers: () => readonly WorkerReport[];
-  /** Of the service's own model files. */
-  modelDigests: () => ModelDigests;
-  /** Workers that should run images and do not. */
-  absentWorkers: () => readonly AbsentWorker[];
-  /** Accepts worker processes. Null: images run in this process. */
-  gate: WorkerGate | null;
   metrics: HttpMetrics;
   logger: Logger;
   /** Null: requests take part in the traces of their callers, and none is exported. */
   tracing: Tracing | null;
   /** Null: no authentication. */
   apiKeys: ApiKeys | null;
-  /** Of these owners; without them of all keys. */
-  keyUse: (owners?: readonly (string | null)[]) => Promise<readonly KeyUse[]>;
+  keyUse: ReadKeyUse;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining: () => boolean;
-  /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none of that key. */
-  readAnnotated: (file: string, keyId: string | null) => Promise<Buffer | null>;
-  /** Draws the boxes into a copy of that key and returns the file name for `readAnnotated`. */
-  annotate: (
-    image: string | Buffer,
-    detections: readonly Detection[],
-    keyId: string | null,
-  ) => Promise<string>;
-  /** Draws the boxes into a JPEG copy that is not kept. */
-  draw: (image: string | Buffer, detections: readonly Detection[]) => Promise<Uint8Array>;
+  annotator: Pick<Annotator, 'read' | 'annotate' | 'draw'>;
   /** Deliveries of a job's webhook, and the way to send them again. */
   webhooks: WebhookDeliveries;
 }

@@ -7,18 +7,17 @@ import type { Span, SpanFacts } from '../base/tracing-port.js';
 import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../settings/config.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
-import { ownerOf } from './access/api-keys.js';
+import { ownerOf, type ApiKeys } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import { NOT_FOREIGN, type BrowserAccess, type Page } from './access/browser-access.js';
 import { createRequestLog } from './request-log.js';
-import { methodsOf, pageAccessAt } from './route.js';
-import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
+import { isOpenAt, methodsOf, pageAccessAt } from './route.js';
+import type { HideFolders } from '../answers/shown-problem.js';
+import { logDefect, replyProblem } from './answer/problem.js';
 import { replyRaw } from './answer/reply.js';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
-/** Probes carry no key; the pages contain nothing secret and a browser cannot send a key when it opens one. */
-const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|(?:docs|ui)(?:\/[^/]*)?)$/;
 const UNKNOWN_HOST = `Host header not allowed. Add the origin of a proxy to ${environmentName('corsOrigins')}.`;
 const FOREIGN_PAGE = `Only ${NOT_FOREIGN} may make this request.`;
 
@@ -31,7 +30,13 @@ export function createHttpApp(
 ): OpenAPIHono<AppEnv> {
   // Not strict: `/docs/` is `/docs`, for people who type it and proxies that add the slash.
   const app = new OpenAPIHono<AppEnv>({ strict: false });
-  app.use('*', envelope(app, deps, access, hide, checksKey));
+  const isForeign = (c: AppContext) => access.isForeign(pageOf(c));
+  const pageHeaders = (c: AppContext) => {
+    const method = preflightMethod(c) ?? c.req.method;
+    return access.headers(pageAccessAt(app, method, c.req.path), c.req.header('origin'));
+  };
+  const refuse = createRefuse(app, deps.apiKeys, access, hide, checksKey);
+  app.use('*', envelope(deps, isForeign, pageHeaders, refuse));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
     logDefect(c, error, deps.logger);
@@ -50,13 +55,16 @@ export function createHttpApp(
   return app;
 }
 
-/** Id, headers, Host rule, authentication, preflight, metrics, log. */
+type HeadersOf = (c: AppContext) => Record<string, string>;
+/** Null: the request is answered by its route. */
+type Refuse = (c: AppContext) => Promise<Response | null>;
+
+/** Id, headers, trace, metrics and log of every request. */
 function envelope(
-  app: OpenAPIHono<AppEnv>,
   deps: AppDeps,
-  access: BrowserAccess,
-  hide: HideFolders,
-  checksKey: (path: string) => boolean,
+  isForeign: (c: AppContext) => boolean,
+  pageHeaders: HeadersOf,
+  refuse: Refuse,
 ): MiddlewareHandler<AppEnv> {
   const fixedHeaders = {
     'x-content-type-options': 'nosniff',
@@ -64,10 +72,6 @@ function envelope(
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   };
   const log = createRequestLog(deps.config, deps.logger);
-  const pagesOf = (c: AppContext, method = preflightMethod(c) ?? c.req.method) =>
-    pageAccessAt(app, method, c.req.path);
-  const allowed = (c: AppContext, method: string) =>
-    !c.get('foreignPage') || access.foreignAllowed(pagesOf(c, method));
   const begin = (c: AppContext): Span | undefined => {
     const given = c.req.header('x-request-id');
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
@@ -77,45 +81,15 @@ function envelope(
     const trace = span?.context ?? (caller === null ? null : childOf(caller));
     c.set('trace', trace);
     c.set('keyId', null);
-    c.set('foreignPage', access.isForeign(pageOf(c)));
+    c.set('foreignPage', isForeign(c));
     c.set('isAdmin', deps.apiKeys === null);
     c.set('baseHeaders', {
       ...fixedHeaders,
-      ...access.headers(pagesOf(c), c.req.header('origin')),
+      ...pageHeaders(c),
       'x-request-id': requestId,
       ...(trace === null ? {} : { traceparent: traceparentOf(trace) }),
     });
     return span;
-  };
-  const refuse = async (c: AppContext): Promise<Response | null> => {
-    // Workers present their own token and use the name by which the cluster knows this machine.
-    if (c.req.path === WORKER_PATH) return null;
-    if (!access.hostAllowed(c.req.header('host'))) {
-      return replyProblem(c, new LatticeError('forbidden', UNKNOWN_HOST), hide);
-    }
-    if (preflightMethod(c) !== undefined) {
-      const methods = methodsOf(app, c.req.path).filter((method) => allowed(c, method));
-      const requested = c.req.header('access-control-request-headers');
-      const headers = access.preflightHeaders(c.get('baseHeaders'), methods, requested);
-      return replyRaw(c, 204, null, headers);
-    }
-    if (!allowed(c, c.req.method)) {
-      return replyProblem(c, new LatticeError('forbidden', FOREIGN_PAGE), hide);
-    }
-    if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || checksKey(c.req.path)) return null;
-    let keyId: string | null;
-    try {
-      keyId = await ownerOf(c, deps.apiKeys);
-    } catch (thrown) {
-      return replyProblem(c, thrown, hide);
-    }
-    if (keyId === null) {
-      const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
-      return replyProblem(c, new LatticeError('unauthorized', detail), hide);
-    }
-    c.set('keyId', keyId);
-    c.set('isAdmin', deps.apiKeys.isAdmin(keyId));
-    return null;
   };
   return async (c, next) => {
     const start = performance.now();
@@ -136,6 +110,46 @@ function envelope(
       spanFacts(c),
       c.res.status >= 500,
     );
+  };
+}
+
+/** Host rule, preflight, pages of other origins, authentication. */
+function createRefuse(
+  app: OpenAPIHono<AppEnv>,
+  apiKeys: ApiKeys | null,
+  access: BrowserAccess,
+  hide: HideFolders,
+  checksKey: (path: string) => boolean,
+): Refuse {
+  const allowed = (c: AppContext, method: string) =>
+    !c.get('foreignPage') || access.foreignAllowed(pageAccessAt(app, method, c.req.path));
+  const forbidden = (c: AppContext, detail: string) =>
+    replyProblem(c, new LatticeError('forbidden', detail), hide);
+  return async (c) => {
+    // Workers present their own token and use the name by which the cluster knows this machine.
+    if (c.req.path === WORKER_PATH) return null;
+    if (!access.hostAllowed(c.req.header('host'))) return forbidden(c, UNKNOWN_HOST);
+    if (preflightMethod(c) !== undefined) {
+      const methods = methodsOf(app, c.req.path).filter((method) => allowed(c, method));
+      const requested = c.req.header('access-control-request-headers');
+      const headers = access.preflightHeaders(c.get('baseHeaders'), methods, requested);
+      return replyRaw(c, 204, null, headers);
+    }
+    if (!allowed(c, c.req.method)) return forbidden(c, FOREIGN_PAGE);
+    if (apiKeys === null || isOpenAt(app, c.req.path) || checksKey(c.req.path)) return null;
+    let keyId: string | null;
+    try {
+      keyId = await ownerOf(c, apiKeys);
+    } catch (thrown) {
+      return replyProblem(c, thrown, hide);
+    }
+    if (keyId === null) {
+      const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
+      return replyProblem(c, new LatticeError('unauthorized', detail), hide);
+    }
+    c.set('keyId', keyId);
+    c.set('isAdmin', apiKeys.isAdmin(keyId));
+    return null;
   };
 }
 

@@ -1,6 +1,6 @@
 /** What models there are, remembered for moments so that a submit does not list the folder each time. */
 import { LatticeError } from '../api/errors.js';
-import type { ModelDescription } from '../api/model.js';
+import type { ModelDescription } from '../api/schemas/model.js';
 import { DEFAULT_PARAMETERS, type ModelDefaults } from '../api/options.js';
 import type { Detector } from '../execution/detector.js';
 

@@ -2,7 +2,7 @@
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
 import { WEBHOOK_EVENTS } from '../api/events.js';
 import type { AppEnv } from './app-env.js';
-import { jobDigestSchema, jobResultSchema } from './routes/jobs/result-record.js';
+import { jobDigestSchema, jobResultSchema } from '../answers/result-record.js';
 import { METADATA_COMPONENT } from './routes/jobs/read-submission.js';
 
 const webhookSchema = z

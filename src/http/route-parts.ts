@@ -2,7 +2,7 @@
 import type { AppDeps } from './app-deps.js';
 import type { ReadSettings, ReadSubmission } from './routes/jobs/read-submission.js';
 import type { ModelCatalogue } from './model-catalogue.js';
-import type { HideFolders } from './answer/problem.js';
+import type { HideFolders } from '../answers/shown-problem.js';
 import type { PictureBodies } from './request/picture-bodies.js';
 
 export interface RouteParts extends AppDeps {

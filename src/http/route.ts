@@ -1,9 +1,9 @@
 /** A route: one call registers it for requests and for the OpenAPI document. */
 import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_CODES, LatticeError, type ErrorCode } from '../api/errors.js';
-import { PAGES_MARK } from '../api/own-pages.js';
+import { PAGES_MARK } from '../api/schemas/own-pages.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import { problemResponses } from './answer/problem.schema.js';
+import { problemResponses } from './answer/problem-responses.js';
 import type { PageAccess } from './access/browser-access.js';
 
 /**
@@ -43,6 +43,8 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
 
 interface RouteRules {
   pages: PageAccess;
+  /** It needs no key. */
+  isOpen: boolean;
   maxBodyBytes: number | undefined;
 }
 
@@ -81,7 +83,7 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
         throw thrown instanceof Error ? thrown : new Error('Not an Error', { cause: thrown });
       }
     };
-    rules.set(handle, { pages, maxBodyBytes });
+    rules.set(handle, { pages, isOpen: config.security?.length === 0, maxBodyBytes });
     app.on(config.method.toUpperCase(), pattern, handle);
   };
 }
@@ -107,6 +109,12 @@ function pageAccessOf({ method, answers, security }: RouteSpec): PageAccess {
 export function pageAccessAt(app: OpenAPIHono<AppEnv>, method: string, path: string): PageAccess {
   const found = handlerAt(app, method === 'HEAD' ? 'GET' : method, path);
   return found === undefined ? 'reads' : (rules.get(found)?.pages ?? 'own');
+}
+
+/** Whether what lies at this path is read without a key. */
+export function isOpenAt(app: OpenAPIHono<AppEnv>, path: string): boolean {
+  const found = handlerAt(app, 'GET', path);
+  return found !== undefined && rules.get(found)?.isOpen === true;
 }
 
 /** Most bytes of a body that the route of this method and path takes, where it says so. */

@@ -1,6 +1,6 @@
 /** Two jobs over the same images: what became of the boxes of the first in the second, image by image. */
 import { compareBoxes, countChanges, type Change, type ComparedBox } from '../boxes/changes.js';
-import type { Detection, ImageSize } from '../api/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 import type { ImageState, Job } from '../store/job.js';
 import type { JobService } from './job-service.js';
 

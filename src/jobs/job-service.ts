@@ -6,8 +6,8 @@ import { LatticeError } from '../api/errors.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { Allowances } from '../api/quotas.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
-import type { DetectorStats } from '../api/statistics.js';
-import { pageOf, readCursor, writeCursor } from '../api/list-page.js';
+import type { DetectorStats } from '../api/schemas/statistics.js';
+import { pageOf, readCursor, writeCursor } from '../api/schemas/list-page.js';
 import type { ImageFilter, ImageSort, JobFilter, JobSort, JobStatus } from '../api/jobs.js';
 import {
   type ClassCounts,

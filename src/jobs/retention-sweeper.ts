@@ -48,7 +48,7 @@ export class RetentionSweeper {
   readonly #unlisten: () => void;
   /** Wakes the work before its interval is over. */
   #wake: () => void = () => undefined;
-  #isHurried = false;
+  #isRequested = false;
   /** Nothing is left that may go, and the store is larger than it may be. */
   #isStuck = false;
   /** Removed for the bound since it was last said. */
@@ -69,7 +69,7 @@ export class RetentionSweeper {
     this.#working = this.#work();
     this.#unlisten = store.onCommitted((events) => {
       if (events.some(({ event }) => isEnd(event))) this.#isStuck = false;
-      if (this.#isAbove(ROOM_FROM) && !this.#isStuck) this.hurry();
+      if (this.#isAbove(ROOM_FROM) && !this.#isStuck) this.#sweepSoon();
     });
   }
 
@@ -85,19 +85,19 @@ export class RetentionSweeper {
 
   /** A key has all that it may take: its oldest jobs may go. */
   keyIsFull(): void {
-    if (performance.now() - this.#sweptAt > PAUSE_MS) this.hurry();
+    if (performance.now() - this.#sweptAt > PAUSE_MS) this.#sweepSoon();
   }
 
   /** A caller has removed a job: its images are still there. */
   removedOnRequest(): void {
     this.#removed.request += 1;
     this.#isStuck = false;
-    this.hurry();
+    this.#sweepSoon();
   }
 
-  /** Works at once. */
-  hurry(): void {
-    this.#isHurried = true;
+  /** A sweep begins at once, or after the one that is in progress. */
+  #sweepSoon(): void {
+    this.#isRequested = true;
     this.#wake();
   }
 
@@ -111,7 +111,7 @@ export class RetentionSweeper {
   async #work(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      this.#isHurried = false;
+      this.#isRequested = false;
       this.#sweptAt = performance.now();
       try {
         await this.#sweep();
@@ -127,7 +127,7 @@ export class RetentionSweeper {
 
   /** Both may have changed during the work. */
   #mayPause(): boolean {
-    return !this.#isHurried && !this.#stopping.signal.aborted;
+    return !this.#isRequested && !this.#stopping.signal.aborted;
   }
 
   async #pause(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The one place that says what has to be the same for the result of one image to be that of another. */
 import { createHash } from 'node:crypto';
-import type { FileRead, FileStamp } from '../api/file-read.js';
-import type { ProcessedImage } from '../api/image.js';
+import type { FileRead, FileStamp } from '../api/schemas/file-read.js';
+import type { ProcessedImage } from '../api/schemas/image.js';
 import type { ReuseKeys } from '../store/job-records.js';
 import { parametersOf, type DetectOptions } from '../api/options.js';
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { LatticeError } from '../api/errors.js';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import { agreementOf, shareOrNull } from '../boxes/agreement.js';
 import { pairBoxes } from '../boxes/pairing.js';
 import { detectionsFrom } from '../boxes/raw-detections.js';

@@ -1,6 +1,6 @@
 /** A loaded model, as the callers that request boxes see it. */
 import type { LatticeError } from '../api/errors.js';
-import type { ModelVersion } from '../api/model.js';
+import type { ModelVersion } from '../api/schemas/model.js';
 import type { NativeModel } from '../native/contract.js';
 import type { ClassFilter } from './class-filter.js';
 import type { ModelFile } from './model-folder.js';

@@ -1,7 +1,7 @@
 /** Examines a model file: what it contains, and what it does on this machine. */
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
-import type { FloatPrecision } from '../api/model.js';
+import type { FloatPrecision } from '../api/schemas/model.js';
 import type { NativeModel } from '../native/contract.js';
 import { gpuLimits, readModel, type Core } from '../native/core.js';
 import { agreementOf, shareOrNull } from '../boxes/agreement.js';
@@ -10,7 +10,7 @@ import { pairBoxes, type PairingRule } from '../boxes/pairing.js';
 import { openCpuCore } from './cpu-core.js';
 import { faultOfLayout } from './self-check/layout-check.js';
 import { runOn, type Picture } from './self-check/model-check.js';
-import type { Detection } from '../api/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import { detectionsFrom } from '../boxes/raw-detections.js';
 
 /** Boxes above this score must be found by every precision. */

@@ -1,6 +1,6 @@
 /** Loads a model file in the precision of the settings, where memory for it can be found. */
 import { LatticeError, toLatticeError } from '../api/errors.js';
-import type { ModelVersion, Precision } from '../api/model.js';
+import type { ModelVersion, Precision } from '../api/schemas/model.js';
 import type { HowToLoad, NativeModel } from '../native/contract.js';
 import { ClassFilter } from './class-filter.js';
 import { findEightBitCopy, isProven, SOURCE_KEY } from './eight-bit-copy.js';

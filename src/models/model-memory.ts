@@ -1,6 +1,6 @@
 /** How the memory of the machine is divided, and which models are unloaded if the part for models is too small. */
 import { totalmem } from 'node:os';
-import type { Device } from '../api/model.js';
+import type { Device } from '../api/schemas/model.js';
 import type { LoadedModel } from './loaded-model.js';
 
 const BYTES_PER_MB = 1e6;

@@ -1,7 +1,7 @@
 /** Models by name: loaded once, refused once, replaced while they are used, described for `GET /v1/models`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LatticeError, toLatticeError } from '../api/errors.js';
-import type { ModelDescription, ModelVersion } from '../api/model.js';
+import type { ModelDescription, ModelVersion } from '../api/schemas/model.js';
 import type { NativeModelDescription } from '../native/contract.js';
 import { describeModel } from '../native/core.js';
 import type { LoadedModel } from './loaded-model.js';

@@ -1,7 +1,7 @@
 /**
  * Models whose file was replaced or removed: each stays loaded until its last image, and as long as a job runs on it.
  */
-import type { ModelVersion } from '../api/model.js';
+import type { ModelVersion } from '../api/schemas/model.js';
 import type { LoadedModel } from './loaded-model.js';
 
 export class ReplacedModels {

@@ -2,10 +2,10 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
-import type { GpuReading } from '../api/gpu-reading.js';
-import type { Device, FloatPrecision } from '../api/model.js';
+import type { GpuReading } from '../api/schemas/gpu-reading.js';
+import type { Device, FloatPrecision } from '../api/schemas/model.js';
 import type { DetectionParameters } from '../api/options.js';
-import type { AddonStatistics } from '../api/statistics.js';
+import type { AddonStatistics } from '../api/schemas/statistics.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */

@@ -1,8 +1,8 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
 import { createHash } from 'node:crypto';
-import { freshAge, type FileRead } from '../api/file-read.js';
+import { freshAge, type FileRead } from '../api/schemas/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
-import { STAGES, type ImageTiles, type Timings } from '../api/image.js';
+import { STAGES, type ImageTiles, type Timings } from '../api/schemas/image.js';
 import { toMicros } from '../base/rounded.js';
 import { loadAddon } from './addon-loader.js';
 import {

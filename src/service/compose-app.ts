@@ -15,7 +15,7 @@ import { jobImageRoutes } from '../http/routes/jobs/images.js';
 import { createReadSettings, createReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../http/model-catalogue.js';
 import { openApiDocument } from '../http/openapi-document.js';
-import { createHideFolders } from '../http/answer/problem.js';
+import { createHideFolders } from '../answers/shown-problem.js';
 import { createAddRoute, maxBodyBytesAt, type AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
 import { aliasRoutes } from '../http/routes/aliases.js';
@@ -117,7 +117,8 @@ export function composeApp(deps: AppDeps): ComposedApp {
   for (const addRoutes of ROUTES) addRoutes(route, parts);
   adapter?.addRoutes(route, parts);
   streamRoute(route, parts, stream);
-  const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
+  const { gate } = deps.cluster;
+  const outlives = gate === null ? () => false : addWorkerRoute(app, gate);
   const maxBodyBytes = ({ method = '', url = '', headers }: RequestHead) =>
     maxBodyBytesAt(app, method, url.split('?', 1)[0] ?? '') ??
     pictures.maxBytes(headers['content-type']) ??

@@ -4,6 +4,7 @@
  */
 import type { Attributes, Context } from '@opentelemetry/api';
 import type { TraceContext } from '../base/trace-context.js';
+import type { ReleaseList } from '../base/releases.js';
 import type { SpanFacts, Tracing } from '../base/tracing-port.js';
 import { ConfigError, traceCollector } from '../settings/config.js';
 
@@ -17,13 +18,11 @@ const PACKAGES = [
   '@opentelemetry/exporter-trace-otlp-http@0.223',
 ];
 
-export interface OpenTelemetry extends Tracing {
-  /** Sends what is left, within the time of an export. */
-  stop(): Promise<void>;
-}
-
 /** Null where no collector is named. Rejects with `ConfigError` where the libraries are missing. */
-export async function openTelemetry(version: string): Promise<OpenTelemetry | null> {
+export async function openTelemetry(
+  version: string,
+  releases: ReleaseList,
+): Promise<Tracing | null> {
   const endpoint = traceCollector();
   if (endpoint === null) return null;
   const { api, sdk, resources, exporter } = await load(endpoint);
@@ -38,6 +37,8 @@ export async function openTelemetry(version: string): Promise<OpenTelemetry | nu
       new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter({ timeoutMillis: EXPORT_MS })),
     ],
   });
+  // Spans that are left are sent within the time of an export.
+  releases.add('traces', () => provider.shutdown());
   const tracer = provider.getTracer(SERVICE, version);
   const within = (parent: TraceContext | null): Context =>
     parent === null
@@ -70,7 +71,6 @@ export async function openTelemetry(version: string): Promise<OpenTelemetry | nu
       if (isFailed) span.setStatus(failure);
       span.end(1_000 * to);
     },
-    stop: () => provider.shutdown(),
   };
 }
 

@@ -4,7 +4,11 @@ import type { Tracing } from '../base/tracing-port.js';
 import type { JobService } from '../jobs/job-service.js';
 
 /** A span per job, from its submission to its end, in the trace of the request that submitted it. */
-export function traceEndedJobs(jobs: Pick<JobService, 'onEvent' | 'get'>, tracing: Tracing): void {
+export function traceEndedJobs(
+  jobs: Pick<JobService, 'onEvent' | 'get'>,
+  tracing: Tracing | null,
+): void {
+  if (tracing === null) return;
   jobs.onEvent(({ event, jobId, timestamp }) => {
     if (!isEnd(event)) return;
     // A job that is gone by now has no span.

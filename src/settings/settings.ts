@@ -4,7 +4,7 @@
  */
 import { delimiter } from 'node:path';
 import { z } from 'zod';
-import { DEVICES, PRECISIONS } from '../api/model.js';
+import { DEVICES, PRECISIONS } from '../api/schemas/model.js';
 import { computingCores } from '../base/processors.js';
 import { jsonList, splitList } from '../base/text-list.js';
 

@@ -1,6 +1,6 @@
 /** Calls about aliases of models, rows of `model_aliases`. */
 import { LatticeError } from '../api/errors.js';
-import type { AliasContent } from '../api/model-alias.js';
+import type { AliasContent } from '../api/schemas/model-alias.js';
 import { NamedVersions, type Put, type Version, type VersionedTable } from './named-versions.js';
 import type { Statements } from './statements.js';
 

@@ -5,7 +5,7 @@
  * model file.
  */
 import { byClassKey, classKey } from '../api/class-key.js';
-import type { NamedVersion } from '../api/model.js';
+import type { NamedVersion } from '../api/schemas/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../boxes/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';

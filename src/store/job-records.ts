@@ -1,5 +1,5 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
-import type { NamedVersion } from '../api/model.js';
+import type { NamedVersion } from '../api/schemas/model.js';
 import type { Allowance } from '../api/quotas.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { Idempotency, Job, JobOrigin, JobSpec, RetriedRun } from './job.js';

@@ -2,12 +2,12 @@
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { JobLabels } from '../api/job-labels.js';
-import type { NamedVersion } from '../api/model.js';
+import type { NamedVersion } from '../api/schemas/model.js';
 import type { JobType, JobStatus, ReuseMode, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
-import type { FileRead } from '../api/file-read.js';
-import type { ProcessedImage, RegionCounts } from '../api/image.js';
+import type { FileRead } from '../api/schemas/file-read.js';
+import type { ProcessedImage, RegionCounts } from '../api/schemas/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */

@@ -6,7 +6,7 @@ import { connectionLimit } from '../base/descriptors.js';
 import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { ReadSubmission, Sender } from '../http/routes/jobs/read-submission.js';
-import { toProblem, type HideFolders } from '../http/answer/problem.js';
+import { toProblem, type HideFolders } from '../answers/shown-problem.js';
 import { memberText } from '../http/request/sent-text.js';
 import { validate } from '../http/request/validation.js';
 import type { JobEvent } from '../store/job.js';

@@ -1,10 +1,10 @@
 /** The message catalogue of `/v1/stream`, both directions; `docs/events.md` explains it to clients. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../api/errors.js';
-import type { RegionCounts } from '../api/image.js';
+import type { RegionCounts } from '../api/schemas/image.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
-import { hideInProblem, type HideFolders } from '../http/answer/problem.js';
+import { hideInProblem, type HideFolders } from '../answers/shown-problem.js';
 import type { JobStatus } from '../api/jobs.js';
 import type { Job, JobEvent } from '../store/job.js';
 

@@ -3,24 +3,29 @@ import { existsSync, realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
 import type { Logger } from '../base/logger-port.js';
+import type { Config } from '../settings/config.js';
 import type { ServiceStore } from '../store/service-store.js';
-import { UploadedFiles, type UploadLimits } from './uploaded-files.js';
+import { UploadedFiles } from './uploaded-files.js';
 import { Uploads } from './uploads.js';
 
-export interface UploadsOptions {
-  dataDir: string;
-  /** Absent: no photos are taken. */
-  limits?: UploadLimits | undefined;
-  imageRoots?: readonly string[];
-  /** What API keys may take; without it a key takes all that there is. */
+const MIB = 1024 * 1024;
+
+export interface UploadParts {
+  config: Pick<
+    Config,
+    'dataDir' | 'imageRoots' | 'maxFileBytes' | 'maxImagesPerJob' | 'uploadsMaxMb'
+  >;
+  store: ServiceStore;
+  /** The shares of API keys; without it a key takes all that there is. */
   allowances?: Allowances;
   logger: Logger;
 }
 
-const NO_UPLOADS: UploadLimits = { maxBytes: 0, maxFileBytes: Infinity, maxFiles: 0 };
-
-export async function openUploads(store: ServiceStore, options: UploadsOptions): Promise<Uploads> {
-  const { dataDir, limits = NO_UPLOADS, imageRoots = [], logger } = options;
+export async function openUploads(parts: UploadParts): Promise<Uploads> {
+  const { config, store, allowances = NO_ALLOWANCES, logger } = parts;
+  const { dataDir, imageRoots, maxFileBytes } = config;
+  const maxBytes = config.uploadsMaxMb * MIB;
+  const limits = { maxBytes, maxFileBytes, maxFiles: config.maxImagesPerJob };
   const files = await UploadedFiles.open(dataDir, limits);
   const folder = realpathSync(dataDir);
   const isShown = imageRoots.some((root) => {
@@ -28,7 +33,7 @@ export async function openUploads(store: ServiceStore, options: UploadsOptions):
     return path !== '..' && !path.startsWith('../');
   });
   let off: string | null = null;
-  if (limits.maxBytes === 0) {
+  if (maxBytes === 0) {
     off = 'This service takes no photos for jobs (LATTICE_UPLOADS_MAX_MB=0).';
   } else if (isShown) {
     off = 'This service takes no photos for jobs: its data folder lies beneath an image folder.';
@@ -38,6 +43,5 @@ export async function openUploads(store: ServiceStore, options: UploadsOptions):
     );
   }
   const owners = new Map(await store.uploadOwners());
-  const { allowances = NO_ALLOWANCES } = options;
   return new Uploads({ store, files, owners, allowances, off, logger });
 }

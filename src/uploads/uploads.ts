@@ -16,7 +16,7 @@ import {
   type UploadSize,
 } from './uploaded-files.js';
 import { notRead, refusedName } from './upload-name.js';
-import { pageOf, readCursor, writeCursor } from '../api/list-page.js';
+import { pageOf, readCursor, writeCursor } from '../api/schemas/list-page.js';
 import type { ServiceStore } from '../store/service-store.js';
 import { uploadNotFound, type StoredUpload, type UploadPlace } from '../store/upload-rows.js';
 

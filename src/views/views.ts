@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import { LatticeError } from '../api/errors.js';
-import type { ProcessedImage } from '../api/image.js';
+import type { ProcessedImage } from '../api/schemas/image.js';
 import type { DetectOptions } from '../api/options.js';
 import { pathPattern, type PathPattern } from '../base/path-pattern.js';
 import { placesOf } from '../files/image-paths.js';

@@ -305,6 +305,6 @@ function faultText(faults: readonly string[]): string | null {
 }
 
 /** Files that were seen and are in no job yet. */
-export function waitingFiles({ counts }: WatchProgress): number {
+export function waitingFiles({ counts }: Pick<WatchProgress, 'counts'>): number {
   return counts === null ? 0 : counts.moving + counts.due + counts.fresh + counts.pending;
 }

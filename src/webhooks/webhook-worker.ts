@@ -1,7 +1,7 @@
 /** Sends the pending deliveries of the queue until each is delivered or given up. All state is in the durable queue. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
+import type { Logger } from '../base/logger-port.js';
 import { BackOff } from '../base/back-off.js';
 import { toMicros } from '../base/rounded.js';
 import type { Config } from '../settings/config.js';

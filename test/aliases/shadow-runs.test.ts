@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AgreementWindow } from '../../src/aliases/agreement-window.js';
 import { ShadowRuns, type ShadowOutcome } from '../../src/aliases/shadow-runs.js';
 import { LatticeError } from '../../src/api/errors.js';
-import type { ImageResult } from '../../src/api/image.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
 import type { StoredAlias } from '../../src/store/alias-rows.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import type { DetectRequest } from '../../src/execution/detector.js';

@@ -13,7 +13,7 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { Annotator } from '../../src/annotate/annotate.js';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { classColour } from '../../src/overlay/class-colour.js';
 import { decodeImage } from '../../src/native/core.js';
 

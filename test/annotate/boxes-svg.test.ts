@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { boxesSvg } from '../../src/annotate/boxes-svg.js';
 import { outlinesOf } from '../../src/annotate/label-font.js';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { classColour } from '../../src/overlay/class-colour.js';
 
 const SIZE = { width: 640, height: 480 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { agreementOf, shareOrNull } from '../../src/boxes/agreement.js';
 import { pairBoxes } from '../../src/boxes/pairing.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { meanAveragePrecision, type LabelledBox } from '../../src/boxes/average-precision.js';
 
 const car = (x: number, confidence: number, width = 10): Detection => ({

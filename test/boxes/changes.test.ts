@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareBoxes, countChanges, type Change } from '../../src/boxes/changes.js';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 
 /** 100 pixels wide and high: shifted by d it overlaps itself by (100 - d) / (100 + d). */
 const box = (name: string, x: number, confidence = 0.8): Detection => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import { isOneClass, ONE_PLACE, pairBoxes, type PairingRule } from '../../src/boxes/pairing.js';
 

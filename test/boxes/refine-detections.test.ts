@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../../src/api/options.js';
 import { engineParameters, refineDetections } from '../../src/boxes/refine-detections.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';

@@ -1,7 +1,7 @@
 /** Regions and masks in what a request gets of the boxes that the engine has found. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions, type Region } from '../../src/api/options.js';
 import { engineParameters, refineDetections } from '../../src/boxes/refine-detections.js';
 import { regionBetween } from '../support/region-between.js';

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import sharp from 'sharp';
-import type { Detection, ImageSize } from '../../src/api/image.js';
+import type { Detection, ImageSize } from '../../src/api/schemas/image.js';
 import { PROJECT_ROOT, SHARED_TESTDATA, hasTestdata } from '../support/service-process.js';
 
 export interface Photo {

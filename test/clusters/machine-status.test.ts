@@ -2,7 +2,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { LatticeError } from '../../src/api/errors.js';
-import type { GpuReading } from '../../src/api/gpu-reading.js';
+import type { GpuReading } from '../../src/api/schemas/gpu-reading.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { lostGpu, simulatedGpu } from '../support/simulated-gpus.js';
 import { ScriptedDetector } from '../support/scripted-detector.js';

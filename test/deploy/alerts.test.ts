@@ -3,13 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { gpusOf } from '../../src/execution/worker-stats.js';
 import { ERRORS } from '../../src/api/errors.js';
-import { Metrics } from '../../src/service/metrics.js';
 import { oneCar } from '../support/scripted-detector.js';
-import { idleSources } from '../support/idle-sources.js';
+import { everyMetric } from '../support/every-metric.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
-import { GpuWorker, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+import { GpuWorker, simulatedGpu } from '../support/simulated-gpus.js';
 
 const read = (file: string) => readFileSync(join(PROJECT_ROOT, file), 'utf8');
 
@@ -28,22 +26,16 @@ const rules = (parse(read('deploy/alerts.yaml')) as { groups: { rules: Rule[] }[
 let fresh: string;
 let shown: string;
 beforeAll(async () => {
-  const metrics = new Metrics({ version: '1.2.3' });
-  const gpus = gpusOf(reportOf([new GpuWorker('worker-1', 'node-1', [simulatedGpu(0)])]));
-  metrics.watch({
-    ...idleSources(),
-    gpus: () => gpus,
-    drawnBytes: () => 0,
-    watchesWaiting: () => [{ labels: { watch: 'gate' }, value: 1 }],
-    watchesSkipped: () => [{ labels: { watch: 'gate', reason: 'empty' }, value: 1 }],
-  });
-  fresh = await metrics.render();
-  metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
-  metrics.observeImage('ok', oneCar);
-  metrics.countEndedJob('completed', 1);
-  metrics.countWebhookAttempt('retry');
-  shown = await metrics.render();
-  metrics.close();
+  const all = await everyMetric([new GpuWorker('worker-1', 'node-1', [simulatedGpu(0)])]);
+  fresh = await all.metrics.render();
+  all.http.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
+  all.cluster.detector.onImage('ok', oneCar);
+  const job = { jobId: 'a', seq: 1, progress: 1, failedImages: 0, reusedImages: 0, keyId: null };
+  all.tell({ ...job, event: 'job_started', status: 'running', timestamp: 1 });
+  all.tell({ ...job, event: 'job_completed', status: 'completed', timestamp: 2 });
+  all.onAttempt('retry');
+  shown = await all.metrics.render();
+  await all.close();
 });
 
 /** Labels that the series of a metric carry. */

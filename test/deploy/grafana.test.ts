@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { gpusOf } from '../../src/execution/worker-stats.js';
-import { Metrics } from '../../src/service/metrics.js';
-import { idleSources } from '../support/idle-sources.js';
+import { addClusterMetrics } from '../../src/clusters/cluster-metrics.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { idleCluster } from '../support/every-metric.js';
 import { detect, FEW_THREADS, reached, submit } from '../support/service-client.js';
 import { PROJECT_ROOT, startService } from '../support/service-process.js';
-import { GpuWorker, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+import { GpuWorker, simulatedGpu } from '../support/simulated-gpus.js';
 
 interface Panel {
   id: number;
@@ -57,11 +57,10 @@ async function scrapeService(): Promise<string> {
 
 /** A service without GPUs shows none of their figures. */
 async function gpuFigures(): Promise<string> {
-  const metrics = new Metrics({ version: '1.2.3' });
-  const gpus = gpusOf(reportOf([new GpuWorker('worker-1', 'node-1', [simulatedGpu(0)])]));
-  metrics.watch({ ...idleSources(), gpus: () => gpus });
+  const metrics = new Metrics();
+  const worker = new GpuWorker('worker-1', 'node-1', [simulatedGpu(0)]);
+  addClusterMetrics(metrics, '1.2.3', idleCluster([worker]));
   const lines = (await metrics.render()).split('\n');
-  metrics.close();
   return lines.filter((line) => line.includes('lattice_gpu_')).join('\n');
 }
 

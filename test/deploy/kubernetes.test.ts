@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { OVERRUN_MS } from '../../src/service/shutdown.js';
+import { OVERRUN_MS } from '../../src/base/releases.js';
 import { loadConfig, unknownSettings } from '../../src/settings/config.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 

@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pack, packService } from '../../scripts/pack.mjs';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { packageManifest, packageVersion } from '../../src/base/package.js';
 import { buildInfo } from '../../src/native/core.js';
 import { listeningUrl, PROJECT_ROOT } from '../support/service-process.js';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { environmentName, loadConfig } from '../../src/settings/config.js';
 import { settings } from '../../src/settings/settings.js';
-import { OVERRUN_MS } from '../../src/service/shutdown.js';
+import { OVERRUN_MS } from '../../src/base/releases.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
 const FILES = [

@@ -1,6 +1,6 @@
 /** Jobs of a size that only a cluster takes, over the real store and workers that answer after a while. */
 import { expect, test } from 'vitest';
-import { openJobs } from '../../src/jobs/open-jobs.js';
+import { startJobs } from '../../src/jobs/jobs.js';
 import { openStore } from '../../src/store/service-store.js';
 import {
   imagesNamed,
@@ -20,7 +20,7 @@ const MIB = 2 ** 20;
 async function openCluster(folder: TemporaryFolder, workers: SimulatedWorker[]) {
   const detector = overWorkers(workers);
   const store = await openStore(folder.path);
-  const jobs = await openJobs(store, {
+  const jobs = await startJobs(store, {
     ...(await openParts(store, folder.path)),
     dataDir: folder.path,
     detector,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { gpusOf } from '../../src/execution/worker-stats.js';
-import type { GpuReading } from '../../src/api/gpu-reading.js';
+import type { GpuReading } from '../../src/api/schemas/gpu-reading.js';
 import { GpuWorker, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
 import { SimulatedWorker } from '../support/simulated-worker.js';
 

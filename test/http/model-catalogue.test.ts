@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ModelDescription } from '../../src/api/model.js';
+import type { ModelDescription } from '../../src/api/schemas/model.js';
 import { ModelCatalogue } from '../../src/http/model-catalogue.js';
 import { ScriptedDetector } from '../support/scripted-detector.js';
 

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/api/errors.js';
 import { compose, get, post } from '../support/composed-app.js';
-import { webhookRecord } from '../../src/http/routes/jobs/result-record.js';
+import { webhookRecord } from '../../src/answers/result-record.js';
 import { composeMessage } from '../../src/webhooks/webhook-message.js';
 import { endedJob, pagesOf } from '../support/ended-job.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';

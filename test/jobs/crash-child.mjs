@@ -2,7 +2,7 @@
 // every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
 import { LatticeError } from '../../dist/api/errors.js';
-import { openJobs } from '../../dist/jobs/open-jobs.js';
+import { startJobs } from '../../dist/jobs/jobs.js';
 import { openStore } from '../../dist/store/service-store.js';
 import { openUploads } from '../../dist/uploads/open-uploads.js';
 import { Views } from '../../dist/views/views.js';
@@ -31,9 +31,13 @@ const say = (line) => writeSync(1, `${line}\n`);
 const quiet = () => undefined;
 const logger = { info: quiet, warn: quiet, error: quiet };
 const store = await openStore(dataDir);
-const jobs = await openJobs(store, {
+const jobs = await startJobs(store, {
   views: await Views.open(store, []),
-  uploads: await openUploads(store, { dataDir, logger }),
+  uploads: await openUploads({
+    config: { dataDir, imageRoots: [], uploadsMaxMb: 0 },
+    store,
+    logger,
+  }),
   dataDir,
   detector,
   maxQueuedJobs: 1_000_000,

@@ -9,7 +9,7 @@ import type { Job, JobEvent, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { typedPaths } from '../../src/store/job-title.js';
 import type { Logger } from '../../src/base/logger-port.js';
-import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { startJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { storeAllowances } from '../../src/store/store-allowances.js';
 import { openUploads } from '../../src/uploads/open-uploads.js';
@@ -76,6 +76,8 @@ export interface PartChanges extends Pick<JobsOptions, 'allowances' | 'mostBytes
   limits?: UploadLimits;
 }
 
+const NO_UPLOADS: UploadLimits = { maxBytes: 0, maxFileBytes: Infinity, maxFiles: 0 };
+
 /** Views and uploads over a store, which jobs need. */
 export async function openParts(
   store: ServiceStore,
@@ -84,8 +86,10 @@ export async function openParts(
 ): Promise<JobParts> {
   const shares = storeAllowances(store, allowances, mostBytes);
   const views = await Views.open(store, imageRoots, shares);
-  const options = { dataDir, limits, imageRoots, allowances, logger: silent };
-  return { views, uploads: await openUploads(store, options) };
+  const { maxBytes, maxFileBytes, maxFiles } = limits ?? NO_UPLOADS;
+  const taken = { uploadsMaxMb: maxBytes / 2 ** 20, maxFileBytes, maxImagesPerJob: maxFiles };
+  const config = { dataDir, imageRoots: [...imageRoots], ...taken };
+  return { views, uploads: await openUploads({ config, store, allowances, logger: silent }) };
 }
 
 type Changes = Partial<JobsOptions> & PartChanges & { maxPages?: number | null };
@@ -110,7 +114,7 @@ export async function openTestJobs(
     ...parts,
     ...changes,
   };
-  const jobs = await openJobs(store, options);
+  const jobs = await startJobs(store, options);
   const events: JobEvent[] = [];
   jobs.service.onEvent((event) => events.push(event));
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { FileRead } from '../../src/api/file-read.js';
+import type { FileRead } from '../../src/api/schemas/file-read.js';
 import { DEFAULT_PARAMETERS, PARAMETER_ROWS, type DetectOptions } from '../../src/api/options.js';
 import { reuseKeys, settledStamp, type ReuseSubject } from '../../src/jobs/reuse-key.js';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { openCpuCore } from '../../src/models/cpu-core.js';
 import { checkEngine, engineAgreement, isCompared } from '../../src/models/engine-agreement.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
-import type { Precision } from '../../src/api/model.js';
+import type { Precision } from '../../src/api/schemas/model.js';
 import type { HowToLoad } from '../../src/native/contract.js';
 import type { LoadedModel } from '../../src/models/loaded-model.js';
 import { ModelFolder } from '../../src/models/model-folder.js';

@@ -24,6 +24,13 @@ const NO_ALIASES: AliasStore = {
 };
 const aliases = new ModelAliases(NO_ALIASES, new ScriptedDetector(), []);
 
+/** Every drawn copy is the same. */
+export const DRAWN: AppDeps['annotator'] = {
+  read: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),
+  annotate: () => Promise.resolve('a1.jpg'),
+  draw: () => Promise.resolve(Buffer.from([255, 216])),
+};
+
 export interface Harness extends ComposedApp {
   jobs: HeldJobs;
   detector: ScriptedDetector;
@@ -70,12 +77,14 @@ export function composeOver(
       logger,
       onPicture: ignore,
     }),
-    cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
-    workers: () => [],
-    modelDigests: () => ({}),
+    cluster: { gate: null, detector: { workers: () => [], modelDigests: () => ({}) } },
+    clusterStatus: new MachineStatus({
+      detector,
+      jobs: jobs.service,
+      version: '1.2.3',
+      threads: 1,
+    }),
     serviceState: () => ({ state: 'free', reasons: [], cpuWaitRatio: 0 }),
-    absentWorkers: () => [],
-    gate: null,
     metrics: {
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
       render: () => Promise.resolve('up 1\n'),
@@ -89,9 +98,7 @@ export function composeOver(
     apiKeys: null,
     keyUse: () => Promise.resolve([]),
     draining: () => state.draining,
-    readAnnotated: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),
-    annotate: () => Promise.resolve('a1.jpg'),
-    draw: () => Promise.resolve(Buffer.from([255, 216])),
+    annotator: DRAWN,
     webhooks: { forJob: () => Promise.resolve([]), redeliver: () => Promise.resolve(0) },
     ...overrides,
   };

@@ -1,10 +1,10 @@
 /** A composed app over a scripted detector, and short calls to it. */
 import type { AppDeps, ComposedApp } from '../../src/service/compose-app.js';
 import type { Config } from '../../src/settings/config.js';
-import { composeOver, ROOT, type Harness } from './app-over-jobs.js';
+import { composeOver, DRAWN, ROOT, type Harness } from './app-over-jobs.js';
 import { HeldJobs } from './held-jobs.js';
 
-export { ROOT, type Harness };
+export { DRAWN, ROOT, type Harness };
 
 export interface Answer {
   status: number;

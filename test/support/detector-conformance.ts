@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models/demo');

@@ -1,8 +1,8 @@
 /** Detector without a network: how long a picture takes and what becomes of it is the test's choice. */
 import { LatticeError, type ErrorCode } from '../../src/api/errors.js';
-import type { DetectorStats } from '../../src/api/statistics.js';
-import type { ImageResult } from '../../src/api/image.js';
-import type { ModelDescription, ModelVersion } from '../../src/api/model.js';
+import type { DetectorStats } from '../../src/api/schemas/statistics.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
+import type { ModelDescription, ModelVersion } from '../../src/api/schemas/model.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export type FakeAnswer = 'ok' | 'hang' | ErrorCode;

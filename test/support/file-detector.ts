@@ -3,9 +3,9 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { LatticeError } from '../../src/api/errors.js';
-import type { FileRead } from '../../src/api/file-read.js';
-import type { ImageResult } from '../../src/api/image.js';
-import type { ModelDescription } from '../../src/api/model.js';
+import type { FileRead } from '../../src/api/schemas/file-read.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
+import type { ModelDescription } from '../../src/api/schemas/model.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 import { FakeDetector } from './fake-detector.js';
 

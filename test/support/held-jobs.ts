@@ -3,12 +3,12 @@
  * lets them go on; tests of what a slow or broken store does set how pages of images are read.
  */
 import { LatticeError } from '../../src/api/errors.js';
-import type { ImageResult } from '../../src/api/image.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 import type { ImageOutcome, Job, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { taskId, type StoredJob } from '../../src/store/job-records.js';
-import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { startJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
 import { openStore, type ServiceStore, type WebhookQueue } from '../../src/store/service-store.js';
 import {
   ended,
@@ -191,7 +191,7 @@ export class HeldJobs implements AsyncDisposable {
       },
     };
     this.parts = await openParts(this.#store, path, changes);
-    this.#jobs = await openJobs(held, {
+    this.#jobs = await startJobs(held, {
       ...this.parts,
       dataDir: path,
       detector: this.#detector,

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../src/service/metrics.js';
+import type { Metrics } from '../../src/metrics/metrics.js';
 
 /** Value of one series, labels included in its name; undefined when it is not shown. */
 export async function seriesValue(metrics: Metrics, series: string): Promise<number | undefined> {

@@ -1,8 +1,8 @@
 /** Detector that answers what a test scripts; one car for every picture by default. */
 import { LatticeError } from '../../src/api/errors.js';
-import type { DetectorStats } from '../../src/api/statistics.js';
-import type { ImageResult } from '../../src/api/image.js';
-import type { ModelDescription } from '../../src/api/model.js';
+import type { DetectorStats } from '../../src/api/schemas/statistics.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
+import type { ModelDescription } from '../../src/api/schemas/model.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export const CLASSES = ['person', 'bicycle', 'Car', 'motorcycle', 'bus', 'truck'];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { expect } from 'vitest';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
-import type { Detection } from '../../src/api/image.js';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { HANG_MS } from './eventually.js';
 import { PROJECT_ROOT } from './service-process.js';
 

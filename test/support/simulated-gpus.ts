@@ -1,5 +1,5 @@
 /** What GPUs would tell. */
-import type { GpuReading } from '../../src/api/gpu-reading.js';
+import type { GpuReading } from '../../src/api/schemas/gpu-reading.js';
 import type { NativeGpu } from '../../src/native/contract.js';
 import { SimulatedWorker } from './simulated-worker.js';
 

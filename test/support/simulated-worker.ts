@@ -2,9 +2,9 @@
 import type { LatticeError } from '../../src/api/errors.js';
 import { Executor } from '../../src/execution/executor.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../../src/execution/worker.js';
-import type { WorkerStats } from '../../src/api/statistics.js';
-import type { Detection, ImageResult } from '../../src/api/image.js';
-import type { ModelDescription } from '../../src/api/model.js';
+import type { WorkerStats } from '../../src/api/schemas/statistics.js';
+import type { Detection, ImageResult } from '../../src/api/schemas/image.js';
+import type { ModelDescription } from '../../src/api/schemas/model.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 
 export interface SimulatedWorkerOptions {

@@ -58,7 +58,10 @@ export async function openWorkerRig(
     ...parts,
   });
   const jobs = await HeldJobs.open();
-  const server = await listen(composeOver(jobs, {}, { gate }), { host: '127.0.0.1', port });
+  const server = await listen(composeOver(jobs, {}, { cluster: { gate, detector } }), {
+    host: '127.0.0.1',
+    port,
+  });
   const close = async () => {
     await detector.close();
     gate.close();

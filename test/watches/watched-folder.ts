@@ -1,7 +1,7 @@
 /** A watch on a folder of its own, with jobs whose detector says which version of a file it has read. */
 import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ImageResult } from '../../src/api/image.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
 import { LatticeError } from '../../src/api/errors.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 import type { JobSettings } from '../../src/store/job.js';

@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NativeModel } from '../../../src/native/contract.js';
 import type { Core } from '../../../src/native/core.js';
-import type { Detection } from '../../../src/api/image.js';
+import type { Detection } from '../../../src/api/schemas/image.js';
 import { detectionsFrom } from '../../../src/boxes/raw-detections.js';
 import { PROJECT_ROOT, SHARED_TESTDATA } from '../../../test/support/service-process.js';
 import { compare, type BoxAgreement } from '../../accuracy/box-agreement.js';

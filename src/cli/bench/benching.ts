@@ -1,7 +1,7 @@
 /** Measures a running service at rising load; prints and writes what it finds. */
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { Timings } from '../../api/image.js';
+import type { Timings } from '../../api/schemas/image.js';
 import type { OutputPlace } from '../../base/output-place.js';
 import { HttpCaller, type ApiCall } from '../../client/http-call.js';
 import type { DetectResponse } from '../../client/records.js';

@@ -1,6 +1,6 @@
 /** One level of load: measured in windows until the last three agree. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STAGES, type Timings } from '../../api/image.js';
+import { STAGES, type Timings } from '../../api/schemas/image.js';
 import type { Finished, Load, Note } from './load.js';
 
 const WINDOWS = 3;

@@ -1,5 +1,5 @@
 /** `lattice model compare`: two models on the same photos, before one takes the place of the other. */
-import { viewAgreementFigures } from '../../http/answer/agreement-figures.js';
+import { viewAgreementFigures } from '../../answers/agreement-figures.js';
 import { agreementOf, type Agreement } from '../../boxes/agreement.js';
 import { pairBoxes } from '../../boxes/pairing.js';
 import {

@@ -1,6 +1,6 @@
 /** The worker's side of one connection: runs what the service sends through a detector and answers it. */
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
-import type { ModelDescription } from '../../api/model.js';
+import type { ModelDescription } from '../../api/schemas/model.js';
 import type { Detector } from '../detector.js';
 import type { Worker } from '../worker.js';
 import {

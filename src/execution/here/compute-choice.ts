@@ -1,7 +1,7 @@
 /** Which device and precision are taken and why, for logs and status. */
 import { readFileSync } from 'node:fs';
 import { LatticeError } from '../../api/errors.js';
-import type { Device } from '../../api/model.js';
+import type { Device } from '../../api/schemas/model.js';
 import type { NativeGpus } from '../../native/contract.js';
 import type { Config } from '../../settings/config.js';
 

@@ -1,5 +1,5 @@
 /** Readings of the GPU of this process, for statistics that are read many times per second. */
-import type { GpuReading, GpuState } from '../../api/gpu-reading.js';
+import type { GpuReading, GpuState } from '../../api/schemas/gpu-reading.js';
 import type { NativeGpu } from '../../native/contract.js';
 import { parseReading, type SmiReading } from './nvidia-smi.js';
 

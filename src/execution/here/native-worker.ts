@@ -1,8 +1,8 @@
 /** The worker of this process: model names, class names and images to the addon's core, boxes back. */
-import { addonStatistics, type WorkerStats } from '../../api/statistics.js';
-import type { GpuReading } from '../../api/gpu-reading.js';
-import type { ImageResult } from '../../api/image.js';
-import type { ModelDescription, ModelVersion } from '../../api/model.js';
+import { addonStatistics, type WorkerStats } from '../../api/schemas/statistics.js';
+import type { GpuReading } from '../../api/schemas/gpu-reading.js';
+import type { ImageResult } from '../../api/schemas/image.js';
+import type { ModelDescription, ModelVersion } from '../../api/schemas/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
 import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';

@@ -1,6 +1,6 @@
 /** One reading of a GPU by `nvidia-smi`, which comes with NVIDIA's driver. */
 import { execFile, type ExecFileException } from 'node:child_process';
-import { SLOWDOWNS, type GpuFigures } from '../../api/gpu-reading.js';
+import { SLOWDOWNS, type GpuFigures } from '../../api/schemas/gpu-reading.js';
 
 /** What is asked for, in this order, by the names that every driver for CUDA 12 or later knows. */
 const FIELDS = [

@@ -3,9 +3,9 @@
  * answer to a lease that is not open is refused and counted.
  */
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
-import type { WorkerStats } from '../../api/statistics.js';
-import type { ImageResult } from '../../api/image.js';
-import type { ModelDescription, ModelVersion } from '../../api/model.js';
+import type { WorkerStats } from '../../api/schemas/statistics.js';
+import type { ImageResult } from '../../api/schemas/image.js';
+import type { ModelDescription, ModelVersion } from '../../api/schemas/model.js';
 import type { DetectRequest } from '../detector.js';
 import type { Executor } from '../executor.js';
 import { OpenQuestions } from '../../base/open-questions.js';

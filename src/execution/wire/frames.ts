@@ -4,12 +4,16 @@
  * needs no version of its own.
  */
 import { z } from 'zod';
-import { fileReadSchema } from '../../api/file-read.js';
+import { fileReadSchema } from '../../api/schemas/file-read.js';
 import { ERROR_CODES, LatticeError } from '../../api/errors.js';
-import { detectOptionsSchema } from '../../api/option-schemas.js';
-import { workerStatsSchema } from '../../api/statistics.js';
-import { processedImageSchema } from '../../api/image.js';
-import { modelDescriptionSchema, modelVersionSchema, namedVersionSchema } from '../../api/model.js';
+import { detectOptionsSchema } from '../../api/schemas/option-schemas.js';
+import { workerStatsSchema } from '../../api/schemas/statistics.js';
+import { processedImageSchema } from '../../api/schemas/image.js';
+import {
+  modelDescriptionSchema,
+  modelVersionSchema,
+  namedVersionSchema,
+} from '../../api/schemas/model.js';
 
 export const WORKER_PATH = '/internal/v1/workers';
 /** Headers by which a worker names itself, for the report of a refusal. */

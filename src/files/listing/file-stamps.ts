@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import pLimit from 'p-limit';
-import type { FileStamp } from '../../api/file-read.js';
+import type { FileStamp } from '../../api/schemas/file-read.js';
 import type { Place } from './find-images.js';
 import { readFirst } from './open-beneath.js';
 

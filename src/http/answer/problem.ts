@@ -1,43 +1,11 @@
 /** Every error answer: an error of `src/api/errors.ts` as `application/problem+json` (RFC 9457). */
-import { LatticeError, toLatticeError, type Problem } from '../../api/errors.js';
-import type { Config } from '../../settings/config.js';
+import { toProblem, type HideFolders } from '../../answers/shown-problem.js';
+import { toLatticeError, type LatticeError } from '../../api/errors.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { AppContext } from '../app-env.js';
 import { replyRaw } from './reply.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
-
-/** Removes the service's folders from texts that are sent to callers. */
-export type HideFolders = (text: string) => string;
-
-/** A path beneath a folder of the settings is shown relative to it. */
-export function createHideFolders(
-  config: Pick<Config, 'imageRoots' | 'modelsDir' | 'dataDir'>,
-): HideFolders {
-  const patterns = [...config.imageRoots, config.modelsDir, config.dataDir]
-    .filter((folder) => folder.length > 1)
-    .sort((a, b) => b.length - a.length)
-    .map((folder) => new RegExp(`${escapeRegExp(folder)}(?:(/)|(?![\\w.-]))`, 'g'));
-  const relative = (_match: string, slash: string | undefined) => (slash === undefined ? '.' : '');
-  return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, relative), text);
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
-
-/** The problem as a caller may see it. */
-export function toProblem(error: LatticeError, hide: HideFolders, requestId?: string): Problem {
-  return hideInProblem(error.toProblem(requestId), hide);
-}
-
-export function hideInProblem(problem: Problem, hide: HideFolders): Problem {
-  const shown: Problem = { ...problem, detail: hide(problem.detail) };
-  if (problem.errors !== undefined) {
-    shown.errors = problem.errors.map((item) => ({ ...item, detail: hide(item.detail) }));
-  }
-  return shown;
-}
 
 /** Answers with any thrown value. 429 and 503 always have `Retry-After`. */
 export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders): Response {

@@ -5,7 +5,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
 import { LABELS } from '../../api/job-labels.js';
-import { sentForOwnPages } from '../../api/own-pages.js';
+import { sentForOwnPages } from '../../api/schemas/own-pages.js';
 import { REGION_LIMITS } from '../../api/region-rules.js';
 import { withSuffix } from '../../models/model-folder.js';
 import type { Config } from '../../settings/config.js';

@@ -31,7 +31,7 @@ export function annotatedRoutes(route: AddRoute, deps: AppDeps): void {
     },
     async (c) => {
       const file = c.req.param('file') ?? '';
-      const bytes = FILE.test(file) ? await deps.readAnnotated(file, c.get('keyId')) : null;
+      const bytes = FILE.test(file) ? await deps.annotator.read(file, c.get('keyId')) : null;
       if (bytes === null) {
         throw new LatticeError('not_found', 'There is no such drawn copy.');
       }

@@ -10,15 +10,15 @@ import { modelFaults, type ModelDigests } from '../../execution/worker-models.js
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { rounded } from '../../base/rounded.js';
 import { LatticeError } from '../../api/errors.js';
-import { nodeGpuSchema, type NodeGpu } from '../../api/gpu-reading.js';
-import { serviceStateView, type ServiceState } from '../../api/service-state.js';
+import { nodeGpuSchema, type NodeGpu } from '../../api/schemas/gpu-reading.js';
+import { serviceStateView, type ServiceState } from '../../api/schemas/service-state.js';
 import {
   imageFigures,
   imageFiguresSchema,
   statusStatisticsSchema,
   type DetectorStats,
   type ImageFigures,
-} from '../../api/statistics.js';
+} from '../../api/schemas/statistics.js';
 import type { AppDeps } from '../app-deps.js';
 import { snakeCase } from '../../api/snake-case.js';
 import { replyJson } from '../answer/reply.js';
@@ -102,7 +102,7 @@ export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
 
 export function clusterRoutes(
   route: AddRoute,
-  { cluster, detector, jobs, serviceState, workers, modelDigests, absentWorkers, logger }: AppDeps,
+  { cluster, clusterStatus, detector, jobs, serviceState, logger }: AppDeps,
 ): void {
   route(
     {
@@ -134,12 +134,14 @@ export function clusterRoutes(
     },
     async (c) => {
       try {
-        const status = await cluster.status();
+        const status = await clusterStatus.status();
         const stats = detector.stats();
         const figures = imageFigures(stats, (await jobs.counts()).queuedImages);
         const state = serviceState(figures.waiting);
-        const body = view({ status, stats, figures, state }, workers(), modelDigests());
-        body.workers.push(...absentWorkers().map(viewAbsent));
+        const { detector: executor, absent = () => [] } = cluster;
+        const told = { status, stats, figures, state };
+        const body = view(told, executor.workers(), executor.modelDigests());
+        body.workers.push(...absent().map(viewAbsent));
         return replyJson(c, 200, body, rayHeaders(status));
       } catch (thrown) {
         if (thrown instanceof LatticeError) throw thrown;

@@ -1,14 +1,14 @@
 /** `POST /v1/inference/detect`: an image, by path or with the request, to its boxes within a deadline. */
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError } from '../../api/errors.js';
-import { STAGES, type ImageResult, type Timings } from '../../api/image.js';
-import { requestParameters } from '../../api/option-schemas.js';
-import { forOwnPages } from '../../api/own-pages.js';
+import { STAGES, type ImageResult, type Timings } from '../../api/schemas/image.js';
+import { requestParameters } from '../../api/schemas/option-schemas.js';
+import { forOwnPages } from '../../api/schemas/own-pages.js';
 import { readParameters, type DetectOptions } from '../../api/options.js';
 import type { DetectRequest } from '../../execution/detector.js';
 import { checkImagePath } from '../../files/image-paths.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { imageFields, viewImage } from '../answer/processed-image.js';
+import { imageFields, viewImage } from '../../answers/processed-image.js';
 import { replyJson } from '../answer/reply.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
@@ -244,7 +244,7 @@ export async function detect(
  * Drawing is slower than detection: without a bound the pictures in memory would grow with the load. Where it fails,
  * the boxes are answered without it.
  */
-function boundedDrawing({ annotate, logger }: AppDeps) {
+function boundedDrawing({ annotator, logger }: AppDeps) {
   let inHand = 0;
   return async (image: string | Buffer, keyId: string | null, run: () => Promise<ImageResult>) => {
     if (inHand >= MOST_DRAWN) {
@@ -255,10 +255,12 @@ function boundedDrawing({ annotate, logger }: AppDeps) {
     inHand += 1;
     try {
       const result = await run();
-      const file = await annotate(image, result.detections, keyId).catch((error: unknown) => {
-        logger.warn({ err: error }, 'drawing failed');
-        return undefined;
-      });
+      const file = await annotator
+        .annotate(image, result.detections, keyId)
+        .catch((error: unknown) => {
+          logger.warn({ err: error }, 'drawing failed');
+          return undefined;
+        });
       return { result, file };
     } finally {
       inHand -= 1;

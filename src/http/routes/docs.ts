@@ -6,7 +6,7 @@ import { z } from '@hono/zod-openapi';
 import { getMimeType } from 'hono/utils/mime';
 import { LatticeError } from '../../api/errors.js';
 import { replyRaw } from '../answer/reply.js';
-import { json, type AddRoute } from '../route.js';
+import { json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 
 const FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -61,28 +61,44 @@ const OWN_ASSETS = new Map([
 const open = { method: 'get' as const, tags: ['System'], security: [] };
 const page = { schema: z.string() };
 
+const HOME: RouteSpec = {
+  ...open,
+  path: '/',
+  operationId: 'home',
+  summary: 'Redirects browsers to the live page, programs to the documentation',
+  description: 'Browsers are told by `text/html` in their Accept header.',
+  answers: {
+    302: {
+      description: 'To /ui or /docs',
+      headers: z.object({ Location: z.enum(['/ui', '/docs']) }),
+    },
+  },
+};
+
+const ASSET: RouteSpec = {
+  ...open,
+  path: '/docs/{asset}',
+  operationId: 'docsAsset',
+  summary: 'A file of the documentation page',
+  description:
+    'Script, style and icons of `/docs`. They need no key and nothing from the internet.',
+  request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
+  answers: {
+    200: {
+      description: 'The file',
+      content: Object.fromEntries(ASSETS.map((name) => [typeOf(name), page])),
+    },
+  },
+  errors: ['not_found'],
+};
+
 export function docsRoutes(route: AddRoute, { openApi }: RouteParts): void {
-  route(
-    {
-      ...open,
-      path: '/',
-      operationId: 'home',
-      summary: 'Redirects browsers to the live page, programs to the documentation',
-      description: 'Browsers are told by `text/html` in their Accept header.',
-      answers: {
-        302: {
-          description: 'To /ui or /docs',
-          headers: z.object({ Location: z.enum(['/ui', '/docs']) }),
-        },
-      },
-    },
-    (c) => {
-      const isBrowser = c.req.header('accept')?.includes('text/html') === true;
-      const location = isBrowser ? '/ui' : '/docs';
-      const vary = [c.get('baseHeaders').vary, 'accept'].filter(Boolean).join(', ');
-      return replyRaw(c, 302, null, { location, vary });
-    },
-  );
+  route(HOME, (c) => {
+    const isBrowser = c.req.header('accept')?.includes('text/html') === true;
+    const location = isBrowser ? '/ui' : '/docs';
+    const vary = [c.get('baseHeaders').vary, 'accept'].filter(Boolean).join(', ');
+    return replyRaw(c, 302, null, { location, vary });
+  });
   let text: string | undefined;
   route(
     {
@@ -116,33 +132,15 @@ export function docsRoutes(route: AddRoute, { openApi }: RouteParts): void {
         'content-security-policy': POLICY,
       }),
   );
-  route(
-    {
-      ...open,
-      path: '/docs/{asset}',
-      operationId: 'docsAsset',
-      summary: 'A file of the documentation page',
-      description:
-        'Script, style and icons of `/docs`. They need no key and nothing from the internet.',
-      request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
-      answers: {
-        200: {
-          description: 'The file',
-          content: Object.fromEntries(ASSETS.map((name) => [typeOf(name), page])),
-        },
-      },
-      errors: ['not_found'],
-    },
-    async (c) => {
-      const name = c.req.param('asset') ?? '';
-      const own = OWN_ASSETS.get(name);
-      const type = { 'content-type': typeOf(name) };
-      if (own !== undefined) return replyRaw(c, 200, own, type);
-      if (!ASSETS.includes(name)) throw new LatticeError('not_found', 'There is no such file.');
-      return replyRaw(c, 200, await readFile(join(FOLDER, name)), {
-        ...type,
-        'cache-control': 'public, max-age=3600',
-      });
-    },
-  );
+  route(ASSET, async (c) => {
+    const name = c.req.param('asset') ?? '';
+    const own = OWN_ASSETS.get(name);
+    const type = { 'content-type': typeOf(name) };
+    if (own !== undefined) return replyRaw(c, 200, own, type);
+    if (!ASSETS.includes(name)) throw new LatticeError('not_found', 'There is no such file.');
+    return replyRaw(c, 200, await readFile(join(FOLDER, name)), {
+      ...type,
+      'cache-control': 'public, max-age=3600',
+    });
+  });
 }

@@ -26,7 +26,7 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
         '200 while the service answers at all. `cluster_connected` is false while an external cluster does not tell its state.',
       answers: { 200: json('OK', healthSchema) },
     },
-    (c) => replyJson(c, 200, { status: 'ok', cluster_connected: deps.cluster.connected() }),
+    (c) => replyJson(c, 200, { status: 'ok', cluster_connected: deps.clusterStatus.connected() }),
   );
   route(
     {
@@ -85,10 +85,12 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
   );
 }
 
+export type ReadinessParts = Pick<AppDeps, 'draining' | 'jobsHealth'> & {
+  detector: Pick<AppDeps['detector'], 'unhealthy'>;
+};
+
 /** Null when ready. Every fault is answered 503, whatever its own status: a load balancer treats them alike. */
-export async function readinessFault(
-  deps: Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>,
-): Promise<LatticeError | null> {
+export async function readinessFault(deps: ReadinessParts): Promise<LatticeError | null> {
   if (deps.draining()) return new LatticeError('shutting_down', 'The service is stopping.');
   const fault = deps.detector.unhealthy();
   if (fault !== null) {

@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError } from '../../api/errors.js';
-import { readCursor, writeCursor } from '../../api/list-page.js';
+import { readCursor, writeCursor } from '../../api/schemas/list-page.js';
 import { Folders, type FolderListing } from '../../files/folders.js';
 import { Pictures, THUMBNAIL_TYPE, type CropArea } from '../../files/pictures.js';
 import { environmentName } from '../../settings/config.js';
@@ -12,10 +12,10 @@ import type { AppContext } from '../app-env.js';
 import { readQuery, wholeNumber } from '../request/query.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
-import { binary, json, type AddRoute } from '../route.js';
+import { binary, json, type AddRoute, type RouteSpec } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
 import { PICTURE_TYPES } from '../request/picture-bodies.js';
-import { uploadIdSchema } from './jobs/job-fields.js';
+import { uploadIdSchema } from '../../answers/job-fields.js';
 
 /**
  * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it.
@@ -113,6 +113,57 @@ const folderPageSchema = z
 
 export type FolderPageBody = z.infer<typeof folderPageSchema>;
 
+const LIST: RouteSpec = {
+  method: 'get',
+  path: '/v1/images',
+  operationId: 'listImages',
+  summary: 'Folders and images beneath the image roots',
+  description:
+    'One page of a folder, by name. Names that begin with a dot, symbolic links that lead out of the image folders and ' +
+    'files that are not named as images are left out, as in the folder of a job. A relative folder is looked up in ' +
+    `every root; of entries of the same name the one of the first root is listed, which is the one that a detection opens. ${WHERE_OFF}`,
+  tags: ['Images'],
+  request: { query: folderQuerySchema },
+  answers: { 200: json('A page of the folder', folderPageSchema) },
+  pages: 'own',
+  errors: [
+    'not_found',
+    'path_not_allowed',
+    'image_unreadable',
+    'volume_unavailable',
+    'machine_overloaded',
+    'overloaded',
+  ],
+};
+
+const FILE: RouteSpec = {
+  method: 'get',
+  path: '/v1/images/file',
+  operationId: 'getImageFile',
+  summary: 'An image, or a thumbnail of it',
+  description:
+    'The file as it is, opened by the rules of detection, or with `width` an upright JPEG without metadata. Its ' +
+    `Content-Type is that of the format found in the file. ${WHERE_OFF}`,
+  tags: ['Images'],
+  request: { query: pictureQuerySchema },
+  answers: {
+    200: {
+      description: 'The image',
+      headers: z.object({ ETag: z.string(), 'Cache-Control': z.string() }),
+      content: Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: binary }])),
+    },
+    304: { description: 'Unchanged since the version in If-None-Match' },
+  },
+  errors: [
+    'not_found',
+    'upload_not_found',
+    ...errorsOf('image'),
+    'volume_unavailable',
+    'overloaded',
+    'shutting_down',
+  ],
+};
+
 export function imageRoutes(route: AddRoute, { config, detector, uploads }: AppDeps): void {
   const folders = new Folders(config.imageRoots);
   const pictures = new Pictures({ detector, config });
@@ -125,97 +176,44 @@ export function imageRoutes(route: AddRoute, { config, detector, uploads }: AppD
       `This service does not show its image folders (${setting}).`,
     );
   };
-  route(
-    {
-      method: 'get',
-      path: '/v1/images',
-      operationId: 'listImages',
-      summary: 'Folders and images beneath the image roots',
-      description:
-        'One page of a folder, by name. Names that begin with a dot, symbolic links that lead out of the image folders and ' +
-        'files that are not named as images are left out, as in the folder of a job. A relative folder is looked up in ' +
-        `every root; of entries of the same name the one of the first root is listed, which is the one that a detection opens. ${WHERE_OFF}`,
-      tags: ['Images'],
-      request: { query: folderQuerySchema },
-      answers: { 200: json('A page of the folder', folderPageSchema) },
-      pages: 'own',
-      errors: [
-        'not_found',
-        'path_not_allowed',
-        'image_unreadable',
-        'volume_unavailable',
-        'machine_overloaded',
-        'overloaded',
-      ],
-    },
-    async (c) => {
-      refuseWhereOff();
-      const { under, cursor, limit } = readQuery(folderQuerySchema, c.req.queries());
-      const after = cursor === undefined ? '' : readCursor(cursor, 'a list', nameOf);
-      return replyJson(c, 200, view(await folders.list(under, after, limit)));
-    },
-  );
-  route(
-    {
-      method: 'get',
-      path: '/v1/images/file',
-      operationId: 'getImageFile',
-      summary: 'An image, or a thumbnail of it',
-      description:
-        'The file as it is, opened by the rules of detection, or with `width` an upright JPEG without metadata. Its ' +
-        `Content-Type is that of the format found in the file. ${WHERE_OFF}`,
-      tags: ['Images'],
-      request: { query: pictureQuerySchema },
-      answers: {
-        200: {
-          description: 'The image',
-          headers: z.object({ ETag: z.string(), 'Cache-Control': z.string() }),
-          content: Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: binary }])),
-        },
-        304: { description: 'Unchanged since the version in If-None-Match' },
-      },
-      errors: [
-        'not_found',
-        'upload_not_found',
-        ...errorsOf('image'),
-        'volume_unavailable',
-        'overloaded',
-        'shutting_down',
-      ],
-    },
-    async (c) => {
-      const { path, width, crop, upload } = readQuery(pictureFileSchema, c.req.queries());
-      // An upload is read by its sender only, whose picture it is.
-      if (upload === undefined) refuseWhereOff();
-      const share = inHand.open();
-      try {
-        const found = await pictures.read(path, async () => {
-          if (upload === undefined) return detector.readImage(path);
-          const picture = await uploads.read(upload, path, c.get('keyId'));
-          picture.release();
-          return picture.bytes;
-        });
-        share.add(found.bytes.length);
-        const size = [width, ...(crop ?? [])].map((each) => (each === undefined ? '' : `-${each}`));
-        const etag = `"${await digest(found.bytes)}${size.join('')}"`;
-        const headers = { ...PICTURE_HEADERS, etag };
-        if (isCurrent(c, etag)) return replyRaw(c, 304, null, headers);
-        const small =
-          width === undefined
-            ? null
-            : await pictures.thumbnail(found, { width, crop }, c.req.raw.signal);
-        // The bytes lie in memory of their own, which is not shared between threads.
-        return replyRaw(c, 200, (small ?? found.bytes) as Buffer<ArrayBuffer>, {
-          ...headers,
-          'content-type': small === null ? found.type : THUMBNAIL_TYPE,
-        });
-      } finally {
-        whenAnswered(c, () => {
-          share.release();
-        });
-      }
-    },
-  );
+  route(LIST, async (c) => {
+    refuseWhereOff();
+    const { under, cursor, limit } = readQuery(folderQuerySchema, c.req.queries());
+    const after = cursor === undefined ? '' : readCursor(cursor, 'a list', nameOf);
+    return replyJson(c, 200, view(await folders.list(under, after, limit)));
+  });
+  route(FILE, async (c) => {
+    const { path, width, crop, upload } = readQuery(pictureFileSchema, c.req.queries());
+    // An upload is read by its sender only, whose picture it is.
+    if (upload === undefined) refuseWhereOff();
+    const share = inHand.open();
+    try {
+      const found = await pictures.read(path, async () => {
+        if (upload === undefined) return detector.readImage(path);
+        const picture = await uploads.read(upload, path, c.get('keyId'));
+        picture.release();
+        return picture.bytes;
+      });
+      share.add(found.bytes.length);
+      const size = [width, ...(crop ?? [])].map((each) => (each === undefined ? '' : `-${each}`));
+      const etag = `"${await digest(found.bytes)}${size.join('')}"`;
+      const headers = { ...PICTURE_HEADERS, etag };
+      if (isCurrent(c, etag)) return replyRaw(c, 304, null, headers);
+      const small =
+        width === undefined
+          ? null
+          : await pictures.thumbnail(found, { width, crop }, c.req.raw.signal);
+      // The bytes lie in memory of their own, which is not shared between threads.
+      return replyRaw(c, 200, (small ?? found.bytes) as Buffer<ArrayBuffer>, {
+        ...headers,
+        'content-type': small === null ? found.type : THUMBNAIL_TYPE,
+      });
+    } finally {
+      whenAnswered(c, () => {
+        share.release();
+      });
+    }
+  });
 }
 
 function view({ path, entries, next }: FolderListing): FolderPageBody {

@@ -1,6 +1,6 @@
 /** `/v1/models`: what `model_name` may say, and files that have changed. */
 import { z } from '@hono/zod-openapi';
-import { modelDescriptionSchema } from '../../api/model.js';
+import { modelDescriptionSchema } from '../../api/schemas/model.js';
 import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';

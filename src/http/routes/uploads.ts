@@ -9,9 +9,9 @@ import { readJson } from '../request/json-body.js';
 import { readQuery, wholeNumber } from '../request/query.js';
 import { bodyOf, declaredBytes, refuseCoding } from '../request/read-body.js';
 import { validate, validationFailed } from '../request/validation.js';
-import { binary, json, type AddRoute } from '../route.js';
+import { binary, json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { timestampSchema, uploadIdSchema } from './jobs/job-fields.js';
+import { timestampSchema, uploadIdSchema } from '../../answers/job-fields.js';
 
 /** For messages and documents; its length in characters, not in bytes of a file system. */
 const LONGEST_NAME = 4_096;
@@ -125,6 +125,95 @@ const fileQuerySchema = z.strictObject({
 const params = z.object({ upload_id: uploadIdSchema });
 const errors = ['upload_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 
+const CREATE: RouteSpec = {
+  method: 'post',
+  path: '/v1/uploads',
+  operationId: 'createUpload',
+  summary: 'Make room for photos of a job',
+  description:
+    'For photos that do not lie in the image folders: send each with `PUT`, then submit a job with `upload`. Without a ' +
+    'body the room is empty and nothing is said of files beforehand. An upload that no job takes is removed an hour ' +
+    'after its last use; one that a job took goes with the job.',
+  tags: ['Uploads'],
+  request: { body: { content: { 'application/json': { schema: uploadPlanSchema } } } },
+  answers: { 201: json('The new upload', newUploadSchema) },
+  errors: ['not_found', 'rate_limited', 'uploads_full', 'storage_unavailable', 'shutting_down'],
+};
+
+const LIST: RouteSpec = {
+  method: 'get',
+  path: '/v1/uploads',
+  operationId: 'listUploads',
+  summary: 'List uploads, newest first',
+  description:
+    'One page of the uploads of the API key, with those that jobs have. `next_cursor` gives the next.',
+  tags: ['Uploads'],
+  request: { query: uploadsQuerySchema },
+  answers: { 200: json('One page', uploadListSchema) },
+  errors: ['storage_unavailable'],
+};
+
+const GET: RouteSpec = {
+  method: 'get',
+  path: '/v1/uploads/{upload_id}',
+  operationId: 'getUpload',
+  summary: 'An upload',
+  description: 'How many files it has so far, and until when it waits for a job.',
+  tags: ['Uploads'],
+  request: { params },
+  answers: { 200: json('The upload as it is now', uploadSchema) },
+  errors,
+};
+
+const PUT_FILE: RouteSpec = {
+  method: 'put',
+  path: '/v1/uploads/{upload_id}/{name}',
+  slashesIn: 'name',
+  operationId: 'putUploadedFile',
+  summary: 'Send a photo of an upload',
+  description:
+    'The body is the file itself; its Content-Type is not read, as the format is found in the first bytes. The name is ' +
+    'a relative path: `/` may be written as it is or as `%2F`. A file of the same name is replaced, so that a request ' +
+    'can be repeated. What is no picture that is read is refused with `unsupported_image_format` and counted in ' +
+    '`left_out` of the job. The answer comes when the file is on disk.',
+  tags: ['Uploads'],
+  request: {
+    params: z.object({
+      upload_id: uploadIdSchema,
+      name: z.string().openapi({ example: 'holiday/IMG_0001.jpg' }),
+    }),
+    query: fileQuerySchema,
+    body: { required: true, content: { 'application/octet-stream': { schema: binary } } },
+  },
+  answers: {
+    200: json('The file took the place of another one', storedFileSchema),
+    201: json('The new file', storedFileSchema),
+  },
+  errors: [
+    ...errors,
+    'bad_request',
+    'not_found',
+    'upload_in_use',
+    'uploads_full',
+    'unsupported_media_type',
+    'unsupported_image_format',
+    'image_too_large',
+    'shutting_down',
+  ],
+};
+
+const DELETE: RouteSpec = {
+  method: 'delete',
+  path: '/v1/uploads/{upload_id}',
+  operationId: 'deleteUpload',
+  summary: 'Remove an upload',
+  description: 'Removes its files at once. One that a job has is removed with the job.',
+  tags: ['Uploads'],
+  request: { params },
+  answers: { 204: { description: 'Removed' } },
+  errors: [...errors, 'upload_in_use'],
+};
+
 export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
   const { config, draining, uploads } = parts;
   const refuse = (): void => {
@@ -137,140 +226,45 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
       );
     }
   };
-  route(
-    {
-      method: 'post',
-      path: '/v1/uploads',
-      operationId: 'createUpload',
-      summary: 'Make room for photos of a job',
-      description:
-        'For photos that do not lie in the image folders: send each with `PUT`, then submit a job with `upload`. Without a ' +
-        'body the room is empty and nothing is said of files beforehand. An upload that no job takes is removed an hour ' +
-        'after its last use; one that a job took goes with the job.',
-      tags: ['Uploads'],
-      request: { body: { content: { 'application/json': { schema: uploadPlanSchema } } } },
-      answers: { 201: json('The new upload', newUploadSchema) },
-      errors: ['not_found', 'rate_limited', 'uploads_full', 'storage_unavailable', 'shutting_down'],
-    },
-    async (c) => {
-      refuse();
-      const value = hasBody(c) ? await readJson(c, config.maxBodyBytes) : {};
-      refuseLongPlan(value);
-      const { files } = validate(uploadPlanSchema, value);
-      const planned = (files ?? []).map(({ name, bytes }) => ({ name, bytes: bytes ?? undefined }));
-      const { upload, leftOut } = await uploads.create(planned, c.get('keyId'));
-      const body: NewUploadBody = { ...viewOf(upload), left_out: leftOut };
-      return replyJson(c, 201, body, { location: `/v1/uploads/${upload.uploadId}` });
-    },
-  );
-  route(
-    {
-      method: 'get',
-      path: '/v1/uploads',
-      operationId: 'listUploads',
-      summary: 'List uploads, newest first',
-      description:
-        'One page of the uploads of the API key, with those that jobs have. `next_cursor` gives the next.',
-      tags: ['Uploads'],
-      request: { query: uploadsQuerySchema },
-      answers: { 200: json('One page', uploadListSchema) },
-      errors: ['storage_unavailable'],
-    },
-    async (c) => {
-      const { limit, cursor = null } = readQuery(uploadsQuerySchema, c.req.queries());
-      const page = await uploads.list(c.get('keyId'), { limit, cursor });
-      const body: UploadListBody = {
-        uploads: page.uploads.map(viewOf),
-        next_cursor: page.nextCursor,
-      };
-      return replyJson(c, 200, body);
-    },
-  );
-  route(
-    {
-      method: 'get',
-      path: '/v1/uploads/{upload_id}',
-      operationId: 'getUpload',
-      summary: 'An upload',
-      description: 'How many files it has so far, and until when it waits for a job.',
-      tags: ['Uploads'],
-      request: { params },
-      answers: { 200: json('The upload as it is now', uploadSchema) },
-      errors,
-    },
-    async (c) => replyJson(c, 200, viewOf(await uploads.get(idOf(c), c.get('keyId')))),
-  );
-  route(
-    {
-      method: 'put',
-      path: '/v1/uploads/{upload_id}/{name}',
-      slashesIn: 'name',
-      maxBodyBytes: config.maxFileBytes,
-      operationId: 'putUploadedFile',
-      summary: 'Send a photo of an upload',
-      description:
-        'The body is the file itself; its Content-Type is not read, as the format is found in the first bytes. The name is ' +
-        'a relative path: `/` may be written as it is or as `%2F`. A file of the same name is replaced, so that a request ' +
-        'can be repeated. What is no picture that is read is refused with `unsupported_image_format` and counted in ' +
-        '`left_out` of the job. The answer comes when the file is on disk.',
-      tags: ['Uploads'],
-      request: {
-        params: z.object({
-          upload_id: uploadIdSchema,
-          name: z.string().openapi({ example: 'holiday/IMG_0001.jpg' }),
-        }),
-        query: fileQuerySchema,
-        body: { required: true, content: { 'application/octet-stream': { schema: binary } } },
-      },
-      answers: {
-        200: json('The file took the place of another one', storedFileSchema),
-        201: json('The new file', storedFileSchema),
-      },
-      errors: [
-        ...errors,
-        'bad_request',
-        'not_found',
-        'upload_in_use',
-        'uploads_full',
-        'unsupported_media_type',
-        'unsupported_image_format',
-        'image_too_large',
-        'shutting_down',
-      ],
-    },
-    async (c) => {
-      refuse();
-      refuseCoding(c);
-      refuseRange(c);
-      const { modified_at: modifiedAt = null } = readQuery(fileQuerySchema, c.req.queries());
-      const name = c.req.param('name') ?? '';
-      const { bytes, replaced } = await uploads.write(idOf(c), c.get('keyId'), {
-        name,
-        body: bodyOf(c),
-        bytes: declaredBytes(c),
-        modifiedAt,
-      });
-      const body: UploadedFileBody = { name, bytes };
-      return replyJson(c, replaced ? 200 : 201, body);
-    },
-  );
-  route(
-    {
-      method: 'delete',
-      path: '/v1/uploads/{upload_id}',
-      operationId: 'deleteUpload',
-      summary: 'Remove an upload',
-      description: 'Removes its files at once. One that a job has is removed with the job.',
-      tags: ['Uploads'],
-      request: { params },
-      answers: { 204: { description: 'Removed' } },
-      errors: [...errors, 'upload_in_use'],
-    },
-    async (c) => {
-      await uploads.remove(idOf(c), c.get('keyId'));
-      return replyRaw(c, 204, null, {});
-    },
-  );
+  route(CREATE, async (c) => {
+    refuse();
+    const value = hasBody(c) ? await readJson(c, config.maxBodyBytes) : {};
+    refuseLongPlan(value);
+    const { files } = validate(uploadPlanSchema, value);
+    const planned = (files ?? []).map(({ name, bytes }) => ({ name, bytes: bytes ?? undefined }));
+    const { upload, leftOut } = await uploads.create(planned, c.get('keyId'));
+    const body: NewUploadBody = { ...viewOf(upload), left_out: leftOut };
+    return replyJson(c, 201, body, { location: `/v1/uploads/${upload.uploadId}` });
+  });
+  route(LIST, async (c) => {
+    const { limit, cursor = null } = readQuery(uploadsQuerySchema, c.req.queries());
+    const page = await uploads.list(c.get('keyId'), { limit, cursor });
+    const body: UploadListBody = {
+      uploads: page.uploads.map(viewOf),
+      next_cursor: page.nextCursor,
+    };
+    return replyJson(c, 200, body);
+  });
+  route(GET, async (c) => replyJson(c, 200, viewOf(await uploads.get(idOf(c), c.get('keyId')))));
+  route({ ...PUT_FILE, maxBodyBytes: config.maxFileBytes }, async (c) => {
+    refuse();
+    refuseCoding(c);
+    refuseRange(c);
+    const { modified_at: modifiedAt = null } = readQuery(fileQuerySchema, c.req.queries());
+    const name = c.req.param('name') ?? '';
+    const { bytes, replaced } = await uploads.write(idOf(c), c.get('keyId'), {
+      name,
+      body: bodyOf(c),
+      bytes: declaredBytes(c),
+      modifiedAt,
+    });
+    const body: UploadedFileBody = { name, bytes };
+    return replyJson(c, replaced ? 200 : 201, body);
+  });
+  route(DELETE, async (c) => {
+    await uploads.remove(idOf(c), c.get('keyId'));
+    return replyRaw(c, 204, null, {});
+  });
 }
 
 /** Before its items are checked: an issue for each would take far more memory than the body. */

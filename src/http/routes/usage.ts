@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { QUOTA_NAMES, QUOTAS } from '../../api/quotas.js';
 import { replyJson } from '../answer/reply.js';
-import type { KeyUse } from '../app-deps.js';
+import type { KeyUse } from '../access/key-use.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 

@@ -1,6 +1,6 @@
 /** `/v1/views`: regions that are stored by name. Each API key has its own. */
 import { z } from '@hono/zod-openapi';
-import { regionsSchema, viewNameSchema } from '../../api/option-schemas.js';
+import { regionsSchema, viewNameSchema } from '../../api/schemas/option-schemas.js';
 import type { ErrorCode } from '../../api/errors.js';
 import type { Region } from '../../api/options.js';
 import { nameNotFound } from '../../store/named-versions.js';
@@ -13,7 +13,7 @@ import { pathTextSchema, refuseLongLists } from '../request/request-fields.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { timestampSchema } from './jobs/job-fields.js';
+import { timestampSchema } from '../../answers/job-fields.js';
 
 const MOST_PATHS = 20;
 const LAST_VERSION = 999_999;

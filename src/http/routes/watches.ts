@@ -14,9 +14,9 @@ import { readJsonText } from '../request/json-body.js';
 import { NULL_IS_NOT_GIVEN, refuseLongLists } from '../request/request-fields.js';
 import { memberText } from '../request/sent-text.js';
 import { validate } from '../request/validation.js';
-import { json, type AddRoute } from '../route.js';
+import { json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { timestampSchema } from './jobs/job-fields.js';
+import { timestampSchema } from '../../answers/job-fields.js';
 import { jobSubmitSchema } from './jobs/read-submission.js';
 
 const MOST_PATHS = 20;
@@ -198,11 +198,113 @@ const REFUSALS = [
   'storage_unavailable',
 ] as const satisfies ErrorCode[];
 
-export function watchRoutes(route: AddRoute, parts: RouteParts): void {
-  const { watches, config, readSettings } = parts;
+const LIST: RouteSpec = {
+  method: 'get',
+  path: '/v1/watches',
+  operationId: 'listWatches',
+  summary: 'Watched folders',
+  description: 'The watches of the API key, by name, each with what it sees and has done.',
+  tags: ['Watches'],
+  answers: { 200: json('All watches', watchListSchema) },
+  errors: ['storage_unavailable'],
+};
 
-  /** A body that was sent, or a watch with what a PATCH changes. */
-  const contentOf = async (
+const ADD: RouteSpec = {
+  method: 'post',
+  path: '/v1/watches',
+  operationId: 'addWatch',
+  summary: 'Watch folders',
+  description:
+    'Submits images that come into the folders, as jobs that name the watch: each version of a file once. Answers ' +
+    'when the watch is on disk and has seen its folders; where that takes more than 10 seconds, its state says so. ' +
+    'Files that come before `listing` is over count as existing.',
+  tags: ['Watches'],
+  request: {
+    body: { required: true, content: { 'application/json': { schema: watchCreateSchema } } },
+  },
+  answers: { 201: json('The new watch', watchSchema) },
+  errors: [...REFUSALS, 'watch_exists', 'shutting_down'],
+};
+
+const GET: RouteSpec = {
+  method: 'get',
+  path: '/v1/watches/{name}',
+  operationId: 'getWatch',
+  summary: 'A watch',
+  description: 'What it watches, what it sees and what it has done.',
+  ...ofWatch,
+  answers: { 200: json('The watch', watchSchema) },
+  errors: ['watch_not_found', 'storage_unavailable'],
+};
+
+const CHANGE: RouteSpec = {
+  method: 'patch',
+  path: '/v1/watches/{name}',
+  operationId: 'changeWatch',
+  summary: 'Change, pause or resume a watch',
+  description:
+    'Changes the fields that are sent. Settings of jobs are for files that are submitted from then on. Files of a ' +
+    'path that is new count as existing.',
+  tags: ['Watches'],
+  request: {
+    params,
+    body: { required: true, content: { 'application/json': { schema: watchPatchSchema } } },
+  },
+  answers: { 200: json('The watch', watchSchema) },
+  errors: [...REFUSALS, 'watch_not_found'],
+};
+
+const DELETE: RouteSpec = {
+  method: 'delete',
+  path: '/v1/watches/{name}',
+  operationId: 'deleteWatch',
+  summary: 'End a watch',
+  description: 'Its jobs go on and stay. What it knows of its files is forgotten.',
+  ...ofWatch,
+  answers: { 204: { description: 'It is deleted' } },
+  errors: ['watch_not_found', 'storage_unavailable'],
+};
+
+export function watchRoutes(route: AddRoute, parts: RouteParts): void {
+  const { watches, config } = parts;
+  const contentOf = createReadContent(parts);
+  route(LIST, async (c) => {
+    const texts = (await watches.list(c.get('keyId'))).map(textOf);
+    return replyJsonText(c, 200, `{"watches":[${texts.join(',')}]}`);
+  });
+  route(ADD, async (c) => {
+    const { value, text } = await readJsonText(c, config.maxBodyBytes);
+    const keyId = c.get('keyId');
+    const { name, content } = await contentOf(value, () => memberText(text, ['metadata']), keyId);
+    return replyJsonText(c, 201, textOf(await watches.add(name, content, keyId)));
+  });
+  route(GET, async (c) =>
+    replyJsonText(c, 200, textOf(await watches.get(knownName(c), c.get('keyId')))),
+  );
+  route(CHANGE, async (c) => {
+    const name = knownName(c);
+    const keyId = c.get('keyId');
+    const { value, text } = await readJsonText(c, config.maxBodyBytes);
+    refuseLongLists(value, config);
+    const patch = validate(watchPatchSchema, value);
+    const sent = memberText(text, ['metadata']);
+    const view = await watches.change(name, keyId, async (watch) => {
+      const metadata = sent ?? watch.settings.metadata ?? undefined;
+      const given = metadata === undefined ? {} : { metadata: JSON.parse(metadata) as unknown };
+      const whole = { name, ...writtenFields(watch), ...given, ...patch };
+      return (await contentOf(whole, () => metadata, keyId)).content;
+    });
+    return replyJsonText(c, 200, textOf(view));
+  });
+  route(DELETE, async (c) => {
+    await watches.remove(knownName(c), c.get('keyId'));
+    return replyRaw(c, 204, null, {});
+  });
+}
+
+/** Reads a body that was sent, or a watch with what a PATCH changes. */
+function createReadContent({ config, readSettings }: RouteParts) {
+  return async (
     value: unknown,
     metadataText: () => string | undefined,
     keyId: string | null,
@@ -233,109 +335,6 @@ export function watchRoutes(route: AddRoute, parts: RouteParts): void {
     };
     return { name, content };
   };
-
-  route(
-    {
-      method: 'get',
-      path: '/v1/watches',
-      operationId: 'listWatches',
-      summary: 'Watched folders',
-      description: 'The watches of the API key, by name, each with what it sees and has done.',
-      tags: ['Watches'],
-      answers: { 200: json('All watches', watchListSchema) },
-      errors: ['storage_unavailable'],
-    },
-    async (c) => {
-      const texts = (await watches.list(c.get('keyId'))).map(textOf);
-      return replyJsonText(c, 200, `{"watches":[${texts.join(',')}]}`);
-    },
-  );
-  route(
-    {
-      method: 'post',
-      path: '/v1/watches',
-      operationId: 'addWatch',
-      summary: 'Watch folders',
-      description:
-        'Submits images that come into the folders, as jobs that name the watch: each version of a file once. Answers ' +
-        'when the watch is on disk and has seen its folders; where that takes more than 10 seconds, its state says so. ' +
-        'Files that come before `listing` is over count as existing.',
-      tags: ['Watches'],
-      request: {
-        body: { required: true, content: { 'application/json': { schema: watchCreateSchema } } },
-      },
-      answers: { 201: json('The new watch', watchSchema) },
-      errors: [...REFUSALS, 'watch_exists', 'shutting_down'],
-    },
-    async (c) => {
-      const { value, text } = await readJsonText(c, config.maxBodyBytes);
-      const keyId = c.get('keyId');
-      const { name, content } = await contentOf(value, () => memberText(text, ['metadata']), keyId);
-      return replyJsonText(c, 201, textOf(await watches.add(name, content, keyId)));
-    },
-  );
-  route(
-    {
-      method: 'get',
-      path: '/v1/watches/{name}',
-      operationId: 'getWatch',
-      summary: 'A watch',
-      description: 'What it watches, what it sees and what it has done.',
-      ...ofWatch,
-      answers: { 200: json('The watch', watchSchema) },
-      errors: ['watch_not_found', 'storage_unavailable'],
-    },
-    async (c) => replyJsonText(c, 200, textOf(await watches.get(knownName(c), c.get('keyId')))),
-  );
-  route(
-    {
-      method: 'patch',
-      path: '/v1/watches/{name}',
-      operationId: 'changeWatch',
-      summary: 'Change, pause or resume a watch',
-      description:
-        'Changes the fields that are sent. Settings of jobs are for files that are submitted from then on. Files of a ' +
-        'path that is new count as existing.',
-      tags: ['Watches'],
-      request: {
-        params,
-        body: { required: true, content: { 'application/json': { schema: watchPatchSchema } } },
-      },
-      answers: { 200: json('The watch', watchSchema) },
-      errors: [...REFUSALS, 'watch_not_found'],
-    },
-    async (c) => {
-      const name = knownName(c);
-      const keyId = c.get('keyId');
-      const { value, text } = await readJsonText(c, config.maxBodyBytes);
-      refuseLongLists(value, config);
-      const patch = validate(watchPatchSchema, value);
-      const sent = memberText(text, ['metadata']);
-      const view = await watches.change(name, keyId, async (watch) => {
-        const metadata = sent ?? watch.settings.metadata ?? undefined;
-        const given = metadata === undefined ? {} : { metadata: JSON.parse(metadata) as unknown };
-        const whole = { name, ...writtenFields(watch), ...given, ...patch };
-        return (await contentOf(whole, () => metadata, keyId)).content;
-      });
-      return replyJsonText(c, 200, textOf(view));
-    },
-  );
-  route(
-    {
-      method: 'delete',
-      path: '/v1/watches/{name}',
-      operationId: 'deleteWatch',
-      summary: 'End a watch',
-      description: 'Its jobs go on and stay. What it knows of its files is forgotten.',
-      ...ofWatch,
-      answers: { 204: { description: 'It is deleted' } },
-      errors: ['watch_not_found', 'storage_unavailable'],
-    },
-    async (c) => {
-      await watches.remove(knownName(c), c.get('keyId'));
-      return replyRaw(c, 204, null, {});
-    },
-  );
 }
 
 /** Names that no watch can have are not looked up. */

@@ -2,7 +2,7 @@
  * Images of a job that could not be used and whose files are fresh: they may still be written. They are run again after
  * a pause, in which they hold nothing, as long as their files change; at rest they fail after two more looks.
  */
-import { hasMoved, type FileRead, type FileStamp } from '../../api/file-read.js';
+import { hasMoved, type FileRead, type FileStamp } from '../../api/schemas/file-read.js';
 import type { WaitingImage } from '../../store/job-records.js';
 
 /** After each change, and as long as the file is at rest the next ones. */

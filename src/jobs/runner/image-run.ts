@@ -1,10 +1,10 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
-import { hasMoved, mayBeWritten, type FileRead } from '../../api/file-read.js';
+import { hasMoved, mayBeWritten, type FileRead } from '../../api/schemas/file-read.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
-import type { Detection, ImageResult } from '../../api/image.js';
-import type { NamedVersion } from '../../api/model.js';
+import type { Detection, ImageResult } from '../../api/schemas/image.js';
+import type { NamedVersion } from '../../api/schemas/model.js';
 import type { Detector } from '../../execution/detector.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { PictureTime } from '../../files/wall-time.js';

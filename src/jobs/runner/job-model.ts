@@ -2,7 +2,7 @@
  * The model version that the images of a job run on: what the model's name stands for when the job begins. Where no
  * worker has it any more, after a restart say, it is what the name stands for then.
  */
-import type { NamedVersion } from '../../api/model.js';
+import type { NamedVersion } from '../../api/schemas/model.js';
 
 export class JobModel {
   readonly #onChange: () => void;

@@ -11,7 +11,7 @@ import type { JobSettings } from '../../store/job.js';
 import { versionOf } from '../../api/version-of.js';
 import type { Reuse } from './reuse.js';
 import { WorkOrder } from './work-order.js';
-import type { NamedVersion } from '../../api/model.js';
+import type { NamedVersion } from '../../api/schemas/model.js';
 import { toLatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
 

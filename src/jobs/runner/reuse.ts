@@ -1,6 +1,6 @@
 /** Takes over stored results for images of jobs that ask for it, so that what has not changed is not run again. */
-import type { ImageResult } from '../../api/image.js';
-import type { ModelVersion } from '../../api/model.js';
+import type { ImageResult } from '../../api/schemas/image.js';
+import type { ModelVersion } from '../../api/schemas/model.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../../store/job.js';

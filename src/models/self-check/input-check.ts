@@ -4,7 +4,7 @@
  */
 import type { NativeInputSize, NativeModel } from '../../native/contract.js';
 import { judgePart, type KnownBox, type KnownPicture, type Picture } from './model-check.js';
-import type { Detection } from '../../api/image.js';
+import type { Detection } from '../../api/schemas/image.js';
 
 /**
  * What is wrong at two of the inputs, each with the part of the picture that it takes; null where nothing is. The whole

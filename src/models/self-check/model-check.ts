@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { intersectionOverUnion } from '../../boxes/overlap.js';
-import type { Detection } from '../../api/image.js';
+import type { Detection } from '../../api/schemas/image.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import type { HeadLayout, NativeModel } from '../../native/contract.js';
 import { decodeImage, type Core } from '../../native/core.js';

@@ -1,5 +1,5 @@
 /** Runs the self-check on every fresh model and, at intervals, on the loaded ones. */
-import type { Detection } from '../../api/image.js';
+import type { Detection } from '../../api/schemas/image.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';

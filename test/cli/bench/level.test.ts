@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Timings } from '../../../src/api/image.js';
+import type { Timings } from '../../../src/api/schemas/image.js';
 import { measureLevel } from '../../../src/cli/bench/level.js';
 import {
   constantArrivals,

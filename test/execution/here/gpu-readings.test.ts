@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startGpuReadings } from '../../../src/execution/here/gpu-readings.js';
-import type { GpuState } from '../../../src/api/gpu-reading.js';
+import type { GpuState } from '../../../src/api/schemas/gpu-reading.js';
 import { UNKNOWN_FIGURES } from '../../support/simulated-gpus.js';
 import { parseReading, type SmiReading } from '../../../src/execution/here/nvidia-smi.js';
 

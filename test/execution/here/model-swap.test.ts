@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
-import type { NamedVersion } from '../../../src/api/model.js';
+import type { NamedVersion } from '../../../src/api/schemas/model.js';
 import { versionOf } from '../../../src/api/version-of.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 import type { NativeWorker } from '../../../src/execution/here/native-worker.js';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { gpusOf } from '../../../src/execution/worker-stats.js';
 import type { ServiceLink } from '../../../src/execution/far/service-link.js';
-import type { GpuReading } from '../../../src/api/gpu-reading.js';
+import type { GpuReading } from '../../../src/api/schemas/gpu-reading.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 import { lostGpu, simulatedGpu } from '../../support/simulated-gpus.js';
 import { openWorkerRig, startWorker, until, type WorkerRig } from '../../support/worker-rig.js';

@@ -9,7 +9,7 @@ import {
 } from '../../../src/execution/wire/frames.js';
 import type { WorkerGateParts } from '../../../src/execution/near/worker-gate.js';
 import { LatticeError } from '../../../src/api/errors.js';
-import type { ImageResult } from '../../../src/api/image.js';
+import type { ImageResult } from '../../../src/api/schemas/image.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 import {

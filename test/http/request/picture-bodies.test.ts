@@ -2,9 +2,9 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ImageResult } from '../../../src/api/image.js';
+import type { ImageResult } from '../../../src/api/schemas/image.js';
 import { listen, type Listening } from '../../../src/http/server/listen.js';
-import { compose, type Answer, type Harness } from '../../support/composed-app.js';
+import { compose, DRAWN, type Answer, type Harness } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';
 import { until } from '../../support/worker-rig.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
@@ -337,9 +337,12 @@ describe('drawing', () => {
     await open(
       {},
       {
-        annotate: (image) => {
-          drawn.push(image);
-          return Promise.resolve('drawn.jpg');
+        annotator: {
+          ...DRAWN,
+          annotate: (image) => {
+            drawn.push(image);
+            return Promise.resolve('drawn.jpg');
+          },
         },
       },
     );

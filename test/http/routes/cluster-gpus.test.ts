@@ -2,17 +2,18 @@ import { expect, test } from 'vitest';
 import { compose, get } from '../../support/composed-app.js';
 import { GpuWorker, lostGpu, reportOf, simulatedGpu } from '../../support/simulated-gpus.js';
 
-const workers = () =>
-  reportOf([
-    new GpuWorker('worker-1', 'node-1', [
-      simulatedGpu(0),
-      simulatedGpu(1, { slowedBy: ['power_cap'], sampleAgeSeconds: 1.2345678 }),
-    ]),
-    new GpuWorker('worker-2', 'node-2', [lostGpu(0)]),
-  ]);
+const workers = reportOf([
+  new GpuWorker('worker-1', 'node-1', [
+    simulatedGpu(0),
+    simulatedGpu(1, { slowedBy: ['power_cap'], sampleAgeSeconds: 1.2345678 }),
+  ]),
+  new GpuWorker('worker-2', 'node-2', [lostGpu(0)]),
+]);
+const detector = { workers: () => workers, modelDigests: () => ({}) };
+const ofWorkers = () => compose({}, { cluster: { gate: null, detector } });
 
 test('the status shows the reading of each GPU', async () => {
-  const { status, body } = await get(compose({}, { workers }), '/v1/cluster/status');
+  const { status, body } = await get(ofWorkers(), '/v1/cluster/status');
   expect(status).toBe(200);
   expect(body.engine.gpus[0]).toEqual({
     node_id: 'node-1',
@@ -43,7 +44,7 @@ test('the status shows the reading of each GPU', async () => {
 });
 
 test('a GPU without a reading is listed with the reason', async () => {
-  const { body } = await get(compose({}, { workers }), '/v1/cluster/status');
+  const { body } = await get(ofWorkers(), '/v1/cluster/status');
   expect(body.engine.gpus[2]).toMatchObject({
     node_id: 'node-2',
     name: 'Simulated GPU',

@@ -8,7 +8,8 @@ test('a worker that is lost is listed with its reason beside those that run', as
     state: 'lost',
     reason: 'Its node is down.',
   } as const;
-  const app = compose({}, { absentWorkers: () => [lost] });
+  const detector = { workers: () => [], modelDigests: () => ({}) };
+  const app = compose({}, { cluster: { gate: null, detector, absent: () => [lost] } });
   const { workers } = (await get(app, '/v1/cluster/status')).body as { workers: object[] };
   expect(workers.at(-1)).toMatchObject({
     worker_id: 'w-1',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ERRORS, LatticeError, type ErrorCode } from '../../../src/api/errors.js';
 import { detectResponseSchema } from '../../../src/http/routes/detect.js';
-import { compose, post, ROOT } from '../../support/composed-app.js';
+import { compose, DRAWN, post, ROOT } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';
 import { DEFAULT_VEHICLES, PARAMETER_ROWS } from '../../../src/api/options.js';
 
@@ -258,7 +258,7 @@ test('a deadline of its own reaches the detector; one that is too long is told t
 test('only a few images are drawn at a time', async () => {
   const done: ((file: string) => void)[] = [];
   const annotate = () => new Promise<string>((resolve) => done.push(resolve));
-  const app = compose({}, { annotate });
+  const app = compose({}, { annotator: { ...DRAWN, annotate } });
   const ask = () => post(app, PATH, { ...image, annotate: true });
   const drawn = Array.from({ length: 16 }, ask);
   while (done.length < 16) await new Promise(setImmediate);
@@ -271,7 +271,7 @@ test('only a few images are drawn at a time', async () => {
 
 describe('drawing', () => {
   test('the drawn copy is named', async () => {
-    const app = compose({}, { annotate: () => Promise.resolve('a1.jpg') });
+    const app = compose();
     const { body } = await post(app, PATH, { ...image, annotate: true });
     expect(body.annotated_url).toBe('/v1/annotated/a1.jpg');
     const picture = await app.app.request(body.annotated_url as string);
@@ -280,7 +280,8 @@ describe('drawing', () => {
   });
 
   test('a drawing that fails does not affect the boxes', async () => {
-    const app = compose({}, { annotate: () => Promise.reject(new Error('disk')) });
+    const annotate = () => Promise.reject(new Error('disk'));
+    const app = compose({}, { annotator: { ...DRAWN, annotate } });
     const { status, body } = await post(app, PATH, { ...image, annotate: true });
     expect(status).toBe(200);
     expect(body).not.toHaveProperty('annotated_url');

@@ -8,7 +8,7 @@ describe('probes', () => {
   test('healthz says whether the cluster is connected', async () => {
     const app = compose();
     expect((await get(app, '/healthz')).body).toEqual({ status: 'ok', cluster_connected: true });
-    app.deps.cluster.connected = () => false;
+    app.deps.clusterStatus.connected = () => false;
     expect((await get(app, '/healthz')).body).toEqual({ status: 'ok', cluster_connected: false });
   });
 
@@ -70,8 +70,8 @@ describe('cluster status', () => {
     [null, null],
   ])('a cluster on Python %s says so in a header', async (pythonVersion, header) => {
     const app = compose();
-    const local = await app.deps.cluster.status();
-    app.deps.cluster.status = () => Promise.resolve({ ...local, pythonVersion });
+    const local = await app.deps.clusterStatus.status();
+    app.deps.clusterStatus.status = () => Promise.resolve({ ...local, pythonVersion });
     const answer = await get(app, '/v1/cluster/status');
     expect(answer.headers.get('x-lattice-cluster-python')).toBe(header);
     expect(answer.body).not.toHaveProperty('python_version');
@@ -81,7 +81,7 @@ describe('cluster status', () => {
     '%s is 503',
     async (failure) => {
       const app = compose();
-      app.deps.cluster.status = () => Promise.reject(failure);
+      app.deps.clusterStatus.status = () => Promise.reject(failure);
       const answer = await get(app, '/v1/cluster/status');
       expect(answer).toMatchObject({ status: 503, body: { code: 'cluster_unavailable' } });
       expect(answer.headers.get('retry-after')).toBe('1');

@@ -1,6 +1,6 @@
 /** Views over HTTP: their routes, and what becomes of images and jobs that use them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Detection, ImageResult } from '../../../src/api/image.js';
+import type { Detection, ImageResult } from '../../../src/api/schemas/image.js';
 import type {
   DetectResponse,
   ImageEntry,
@@ -9,7 +9,7 @@ import type {
   ViewList,
 } from '../../../src/client/records.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
-import { webhookRecord } from '../../../src/http/routes/jobs/result-record.js';
+import { webhookRecord } from '../../../src/answers/result-record.js';
 import { ApiKeys } from '../../../src/http/access/api-keys.js';
 import { refineDetections } from '../../../src/boxes/refine-detections.js';
 import { ended, openTestJobs, TemporaryFolder, type TestJobs } from '../../jobs/job-folder.js';

@@ -1,7 +1,7 @@
 /** A defect of the program in a store call: its job fails, the others and the process go on. */
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
-import { openJobs, type JobsOptions } from '../../../src/jobs/open-jobs.js';
+import { startJobs, type JobsOptions } from '../../../src/jobs/jobs.js';
 import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import { ended, openParts, silent, specOf, TemporaryFolder, until } from '../job-folder.js';
@@ -40,7 +40,7 @@ test.each<[string, Replace]>([
     volumePatienceMs: 1_000,
     logger: { ...silent, error: (fields: object) => logged.push(fields) },
   };
-  const jobs = await openJobs({ ...store, ...replace(store) }, options);
+  const jobs = await startJobs({ ...store, ...replace(store) }, options);
   const { job } = await jobs.service.submit(specOf());
   expect(await ended(jobs.service, job.jobId)).toMatchObject({
     status: 'failed',

@@ -1,7 +1,7 @@
 /** The model version that the images of a job name: the one that the job began with, as long as a worker has it. */
 import { expect, test } from 'vitest';
-import type { ImageResult } from '../../../src/api/image.js';
-import type { ModelDescription, ModelVersion } from '../../../src/api/model.js';
+import type { ImageResult } from '../../../src/api/schemas/image.js';
+import type { ModelDescription, ModelVersion } from '../../../src/api/schemas/model.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder, until } from '../job-folder.js';

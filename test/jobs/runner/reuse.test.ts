@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { fileLooks } from '../../../src/files/file-looks.js';
-import type { JobsOptions } from '../../../src/jobs/open-jobs.js';
+import type { JobsOptions } from '../../../src/jobs/jobs.js';
 import type { JobSpec } from '../../../src/store/job.js';
 import { END, FileDetector } from '../../support/file-detector.js';
 import { ended, openTestJobs, specOf, TemporaryFolder, until } from '../job-folder.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../src/base/package.js';
 import { readKnownPicture, type KnownPicture } from '../../../src/models/self-check/model-check.js';
-import type { Detection } from '../../../src/api/image.js';
+import type { Detection } from '../../../src/api/schemas/image.js';
 import { faultOfInputs } from '../../../src/models/self-check/input-check.js';
 import { detectionsFrom } from '../../../src/boxes/raw-detections.js';
 import { partOfShape } from '../../../src/models/self-check/input-check.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ModelCheck } from '../../../src/models/self-check/model-check.js';
-import type { Detection } from '../../../src/api/image.js';
+import type { Detection } from '../../../src/api/schemas/image.js';
 
 const car = (confidence: number, left = 0): Detection => ({
   class: 'car',

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { regionsSchema } from '../../../src/api/option-schemas.js';
+import { regionsSchema } from '../../../src/api/schemas/option-schemas.js';
 import { asCli, asCurl, asNode, asPython } from '../../../src/ui/detect/code-samples.js';
 
 const ORIGIN = 'http://127.0.0.1:8000';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Tiles } from '../../../src/api/tiles.js';
 import { expect, test } from 'vitest';
-import type { Detection } from '../../../src/api/image.js';
+import type { Detection } from '../../../src/api/schemas/image.js';
 import {
   ALL_CLASSES,
   DEFAULT_PARAMETERS,

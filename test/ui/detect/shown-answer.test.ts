@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { viewImage } from '../../../src/http/answer/processed-image.js';
+import { viewImage } from '../../../src/answers/processed-image.js';
 import type { DetectResponse } from '../../../src/client/records.js';
 import { shownAnswer } from '../../../src/ui/detect/shown-answer.js';
 import { shownBoxes } from '../../../src/ui/picture/shown-boxes.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bySureness, cropArea, cropsOf, leastCertain } from '../../../src/ui/job/box-crops.js';
 import { readFilter } from '../../../src/ui/job/image-filter.js';
-import { viewImage } from '../../../src/http/answer/processed-image.js';
+import { viewImage } from '../../../src/answers/processed-image.js';
 import { okOutcome } from '../../support/outcomes.js';
 
 const histogram = (counts: Record<number, number>) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { regionsSchema } from '../../../src/api/option-schemas.js';
+import { regionsSchema } from '../../../src/api/schemas/option-schemas.js';
 import type { Region } from '../../../src/api/options.js';
 import {
   draftFault,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serviceState, serviceStateView } from '../../../src/api/service-state.js';
+import { serviceState, serviceStateView } from '../../../src/api/schemas/service-state.js';
 import type { ClusterStatus, Model } from '../../../src/client/records.js';
 import { findings, type Seen } from '../../../src/ui/service/findings.js';
 import { readingOf } from '../../../src/ui/service/reading.js';

@@ -6,8 +6,8 @@ import {
   agreementFigures,
   leastAgreeingSchema,
   viewAgreementFigures,
-} from '../../answer/agreement-figures.js';
-import type { HideFolders } from '../../answer/problem.js';
+} from '../../../answers/agreement-figures.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
 import { replyJson } from '../../answer/reply.js';
 import { readQuery } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
@@ -20,7 +20,12 @@ import {
   otherJob,
   viewImageCounts,
 } from './changes.js';
-import { jobIdSchema, modelUsesSchema, stateSchema, viewModelUses } from './job-fields.js';
+import {
+  jobIdSchema,
+  modelUsesSchema,
+  stateSchema,
+  viewModelUses,
+} from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
 
 const querySchema = changesQuerySchema.pick({ with: true });

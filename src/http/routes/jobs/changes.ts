@@ -4,7 +4,7 @@
 import { z } from '@hono/zod-openapi';
 import { CHANGES, CONFIDENCE_CHANGE, countChanges, type Change } from '../../../boxes/changes.js';
 import { LatticeError } from '../../../api/errors.js';
-import { detectionSchema, imageSizeSchema } from '../../../api/image.js';
+import { detectionSchema, imageSizeSchema } from '../../../api/schemas/image.js';
 import type { Job } from '../../../store/job.js';
 import {
   comparedImages,
@@ -13,15 +13,15 @@ import {
   type JobChanges,
 } from '../../../jobs/job-changes.js';
 import type { JobService } from '../../../jobs/job-service.js';
-import { viewComparedBox } from '../../answer/compared-box.js';
-import type { HideFolders } from '../../answer/problem.js';
+import { viewComparedBox } from '../../../answers/compared-box.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
 import type { AppContext } from '../../app-env.js';
 import { replyJson } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { confidence } from './images.js';
-import { jobIdSchema, stateSchema } from './job-fields.js';
+import { jobIdSchema, stateSchema } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, JOB_ID, jobOfPath, params } from './job-of-path.js';
 
 /** Below the 30 s that clients wait. */

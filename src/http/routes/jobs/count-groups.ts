@@ -5,7 +5,7 @@ import { RegionSums } from '../../../boxes/class-counts.js';
 import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
 import type { Grouping } from '../../../api/jobs.js';
 import type { ImageCounts } from '../../../store/job.js';
-import type { HideFolders } from '../../answer/problem.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
 
 /** `none`: not known. */
 export const COUNTED_SOURCES = [...TIME_SOURCES, 'none'] as const;

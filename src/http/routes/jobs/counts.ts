@@ -4,7 +4,7 @@ import { cell } from '../../../export/csv.js';
 import { GROUPINGS, type Grouping } from '../../../api/jobs.js';
 import { withoutOutcome, type ImageCounts, type Job } from '../../../store/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
-import type { HideFolders } from '../../answer/problem.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
 import { replyPieces } from '../../answer/reply.js';
 import { readQuery } from '../../request/query.js';
 import type { AddRoute } from '../../route.js';
@@ -20,7 +20,7 @@ import {
   viewGroup,
   type GroupBody,
 } from './count-groups.js';
-import { jobIdSchema, notRunSchema, stateSchema } from './job-fields.js';
+import { jobIdSchema, notRunSchema, stateSchema } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
 
 const COUNT_FORMATS = ['json', 'csv'] as const;

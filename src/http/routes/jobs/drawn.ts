@@ -10,7 +10,7 @@ import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { classNames, confidence } from './images.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
-import { viewEntry } from './result-record.js';
+import { viewEntry } from '../../../answers/result-record.js';
 
 /** Each has a decoded picture in memory. */
 const MOST_ARCHIVES = 4;
@@ -86,13 +86,13 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
 function drawnSource(
   job: Job,
   { class: classes, confidence_threshold: threshold = 0 }: DrawnQuery,
-  { jobs, uploads, hide, draw, draining }: RouteParts,
+  { jobs, uploads, hide, annotator, draining }: RouteParts,
 ): DrawnSource {
   const { upload } = job.spec;
-  const drawOf: typeof draw = async (image, boxes) => {
-    if (upload === undefined || typeof image !== 'string') return draw(image, boxes);
+  const drawOf: typeof annotator.draw = async (image, boxes) => {
+    if (upload === undefined || typeof image !== 'string') return annotator.draw(image, boxes);
     const picture = await uploads.borrow(upload, image);
-    return draw(picture.bytes, boxes).finally(() => {
+    return annotator.draw(picture.bytes, boxes).finally(() => {
       picture.release();
     });
   };

@@ -1,25 +1,25 @@
 /** `GET /v1/jobs/{job_id}/images` and `/summary`: a job's images page by page, and all of them in figures. */
 import { z } from '@hono/zod-openapi';
 import { sumOfRegions } from '../../../boxes/class-counts.js';
-import { regionCountsSchema } from '../../../api/image.js';
-import { recordParameters } from '../../../api/option-schemas.js';
+import { regionCountsSchema } from '../../../api/schemas/image.js';
+import { recordParameters } from '../../../api/schemas/option-schemas.js';
 import { viewParameters } from '../../../api/options.js';
 import { CONFIDENCE_STEPS, IMAGE_OUTCOMES, IMAGE_SORTS } from '../../../api/jobs.js';
 import { withoutOutcome, type ImageEntry, type ImageTally, type Job } from '../../../store/job.js';
 import { jsonList, splitList } from '../../../base/text-list.js';
-import type { HideFolders } from '../../answer/problem.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
 import { replyJson, replyJsonText } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { jobIdSchema, jobTypeSchema } from './job-fields.js';
+import { jobIdSchema, jobTypeSchema } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobOfPath, ofJob, params } from './job-of-path.js';
 import {
   failedImageSchema,
   processedImageSchema,
   viewEntry,
   withMetadata,
-} from './result-record.js';
+} from '../../../answers/result-record.js';
 
 const MOST_IMAGES = 500;
 const DEFAULT_IMAGES = 100;

@@ -4,7 +4,7 @@ import { LatticeError, type ErrorCode } from '../../../api/errors.js';
 import { jobNotFinished, progressOf, type Job } from '../../../store/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
-import { jobIdSchema } from './job-fields.js';
+import { jobIdSchema } from '../../../answers/job-fields.js';
 
 /** Of the specification of every route with a job in its path. */
 export const params = z.object({ job_id: jobIdSchema });

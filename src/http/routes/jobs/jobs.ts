@@ -1,18 +1,18 @@
 /** Jobs as they are: their list, the status of one, what people write on it, its cancel and its removal. */
 import { z } from '@hono/zod-openapi';
 import { changedLabels, LABELS } from '../../../api/job-labels.js';
-import { recordLabels, requestLabels } from '../../../api/job-label-schemas.js';
+import { recordLabels, requestLabels } from '../../../api/schemas/job-label-schemas.js';
 import { snakeCase } from '../../../api/snake-case.js';
 import { JOB_SORTS, JOB_STATUSES } from '../../../api/jobs.js';
 import { notRunImages, progressOf, type ClassCounts, type Job } from '../../../store/job.js';
 import { titleOf } from '../../../store/job-title.js';
-import { problemSchema } from '../../answer/problem.schema.js';
-import { hideInProblem, type HideFolders } from '../../answer/problem.js';
+import { problemSchema } from '../../../answers/problem-schema.js';
+import { hideInProblem, type HideFolders } from '../../../answers/shown-problem.js';
 import { readJson } from '../../request/json-body.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { modelNameSchema, refuseLongLists } from '../../request/request-fields.js';
 import { replyJson } from '../../answer/reply.js';
-import { json, type AddRoute } from '../../route.js';
+import { json, type AddRoute, type RouteSpec } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { shorten, validate } from '../../request/validation.js';
 import {
@@ -27,7 +27,7 @@ import {
   stateSchema,
   timestampSchema,
   uploadIdSchema,
-} from './job-fields.js';
+} from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob, params } from './job-of-path.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
@@ -227,6 +227,50 @@ export type JobPatchBody = z.input<typeof jobPatchSchema>;
 export type JobStatusBody = z.infer<typeof jobStatusSchema>;
 export type JobListBody = z.infer<typeof jobListSchema>;
 
+const READ_STATUS: RouteSpec = {
+  method: 'get',
+  path: '/v1/jobs/{job_id}/status',
+  operationId: 'getJobStatus',
+  summary: 'Status of a job',
+  description:
+    'How far the job is, since when and on which worker; for a job that has failed, the error.',
+  ...ofJob,
+  answers: { 200: json('The job as it is now', jobStatusSchema) },
+};
+
+const PATCH: RouteSpec = {
+  method: 'patch',
+  path: '/v1/jobs/{job_id}',
+  operationId: 'patchJob',
+  summary: 'Name, tag, annotate or keep a job',
+  description:
+    'Changes what people write on a job, also while it runs and after its end. Answers once the change is on disk.',
+  tags: ['Jobs'],
+  request: {
+    params,
+    body: { required: true, content: { 'application/json': { schema: jobPatchSchema } } },
+  },
+  answers: { 200: json('The job as it is now', jobStatusSchema) },
+  errors: JOB_ERRORS,
+};
+
+const CANCEL: RouteSpec = {
+  method: 'delete',
+  path: '/v1/jobs/{job_id}',
+  operationId: 'cancelJob',
+  summary: 'Cancel a job, or remove an ended one',
+  description:
+    'The job ends `failed` with the error code `cancelled`. With `purge=true` a job that has ended is removed, also a ' +
+    'kept one, with its results and its drawn copies: it cannot be brought back, and a webhook that is still to be ' +
+    'sent is dropped. An older backup still has it.',
+  tags: ['Jobs'],
+  request: { params, query: deleteQuerySchema },
+  answers: {
+    200: json('The job has ended; with `purge`, the job that was removed', jobStatusSchema),
+  },
+  errors: [...JOB_ERRORS, 'job_already_finished', 'job_not_finished'],
+};
+
 export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: RouteParts): void {
   const ttlS = config.resultTtlHours * HOUR_S;
   const viewWhole = async (job: Job): Promise<JobStatusBody> => {
@@ -235,19 +279,7 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: Rou
     if (job.spec.callbackUrl === null) return viewStatus(job, how);
     return viewStatus(job, how, (await webhooks.forJob(job.jobId)).map(viewDelivery));
   };
-  route(
-    {
-      method: 'get',
-      path: '/v1/jobs/{job_id}/status',
-      operationId: 'getJobStatus',
-      summary: 'Status of a job',
-      description:
-        'How far the job is, since when and on which worker; for a job that has failed, the error.',
-      ...ofJob,
-      answers: { 200: json('The job as it is now', jobStatusSchema) },
-    },
-    async (c) => replyJson(c, 200, await viewWhole(await jobOfPath(c, jobs))),
-  );
+  route(READ_STATUS, async (c) => replyJson(c, 200, await viewWhole(await jobOfPath(c, jobs))));
   route(
     {
       method: 'get',
@@ -284,60 +316,25 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: Rou
       });
     },
   );
-  route(
-    {
-      method: 'patch',
-      path: '/v1/jobs/{job_id}',
-      operationId: 'patchJob',
-      summary: 'Name, tag, annotate or keep a job',
-      description:
-        'Changes what people write on a job, also while it runs and after its end. Answers once the change is on disk.',
-      tags: ['Jobs'],
-      request: {
-        params,
-        body: { required: true, content: { 'application/json': { schema: jobPatchSchema } } },
-      },
-      answers: { 200: json('The job as it is now', jobStatusSchema) },
-      errors: JOB_ERRORS,
-    },
-    async (c) => {
-      const body = await readJson(c, config.maxBodyBytes);
-      refuseLongLists(body, config);
-      const changes = changedLabels(validate(jobPatchSchema, body));
-      return replyJson(
-        c,
-        200,
-        await viewWhole(await jobs.relabel(jobId(c), c.get('keyId'), changes)),
-      );
-    },
-  );
-  route(
-    {
-      method: 'delete',
-      path: '/v1/jobs/{job_id}',
-      operationId: 'cancelJob',
-      summary: 'Cancel a job, or remove an ended one',
-      description:
-        'The job ends `failed` with the error code `cancelled`. With `purge=true` a job that has ended is removed, also a ' +
-        'kept one, with its results and its drawn copies: it cannot be brought back, and a webhook that is still to be ' +
-        'sent is dropped. An older backup still has it.',
-      tags: ['Jobs'],
-      request: { params, query: deleteQuerySchema },
-      answers: {
-        200: json('The job has ended; with `purge`, the job that was removed', jobStatusSchema),
-      },
-      errors: [...JOB_ERRORS, 'job_already_finished', 'job_not_finished'],
-    },
-    async (c) => {
-      const { purge } = readQuery(deleteQuerySchema, c.req.queries());
-      if (purge !== 'true') {
-        return replyJson(c, 200, await viewWhole(await jobs.cancel(jobId(c), c.get('keyId'))));
-      }
-      const removed = await viewWhole(await jobOfPath(c, jobs));
-      await jobs.remove(jobId(c), c.get('keyId'));
-      return replyJson(c, 200, removed);
-    },
-  );
+  route(PATCH, async (c) => {
+    const body = await readJson(c, config.maxBodyBytes);
+    refuseLongLists(body, config);
+    const changes = changedLabels(validate(jobPatchSchema, body));
+    return replyJson(
+      c,
+      200,
+      await viewWhole(await jobs.relabel(jobId(c), c.get('keyId'), changes)),
+    );
+  });
+  route(CANCEL, async (c) => {
+    const { purge } = readQuery(deleteQuerySchema, c.req.queries());
+    if (purge !== 'true') {
+      return replyJson(c, 200, await viewWhole(await jobs.cancel(jobId(c), c.get('keyId'))));
+    }
+    const removed = await viewWhole(await jobOfPath(c, jobs));
+    await jobs.remove(jobId(c), c.get('keyId'));
+    return replyJson(c, 200, removed);
+  });
 }
 
 interface ViewHow {

@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../../api/errors.js';
 import { readLabels } from '../../../api/job-labels.js';
-import { requestLabels } from '../../../api/job-label-schemas.js';
-import { requestParameters } from '../../../api/option-schemas.js';
+import { requestLabels } from '../../../api/schemas/job-label-schemas.js';
+import { requestParameters } from '../../../api/schemas/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
-import { forOwnPages } from '../../../api/own-pages.js';
+import { forOwnPages } from '../../../api/schemas/own-pages.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
 import { REUSE_MODES } from '../../../api/jobs.js';
@@ -35,7 +35,7 @@ import {
   refuseRegionsAndView,
   vehicleTypesSchema,
 } from '../../request/request-fields.js';
-import { jobTypeSchema, uploadIdSchema } from './job-fields.js';
+import { jobTypeSchema, uploadIdSchema } from '../../../answers/job-fields.js';
 
 const MAX_URL = 2_048;
 const MAX_METADATA_BYTES = 64 * 1024;

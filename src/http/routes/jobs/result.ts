@@ -13,7 +13,7 @@ import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { shorten, validate } from '../../request/validation.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
-import { jobResultSchema, resultText, viewEntry } from './result-record.js';
+import { jobResultSchema, resultText, viewEntry } from '../../../answers/result-record.js';
 
 const exportQuerySchema = z.object({
   format: z

@@ -8,7 +8,7 @@ import { replyJson } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { jobIdSchema } from './job-fields.js';
+import { jobIdSchema } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, JOB_ID, notFinished } from './job-of-path.js';
 
 const MOST_SAMPLES = 1_000;

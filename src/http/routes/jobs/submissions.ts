@@ -14,10 +14,10 @@ import { refuseOtherModel } from '../../request/requested-classes.js';
 import { readQuery } from '../../request/query.js';
 import { memberText } from '../../request/sent-text.js';
 import { replyJson } from '../../answer/reply.js';
-import { json, type AddRoute } from '../../route.js';
+import { json, type AddRoute, type RouteSpec } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { validationFailed } from '../../request/validation.js';
-import { EXAMPLE_JOB_ID, jobIdSchema, stateSchema } from './job-fields.js';
+import { EXAMPLE_JOB_ID, jobIdSchema, stateSchema } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, notFinished, params } from './job-of-path.js';
 import { jobSubmitSchema } from './read-submission.js';
 
@@ -98,53 +98,47 @@ const SUBMISSION_ERRORS = [
   'storage_unavailable',
 ] as const satisfies ErrorCode[];
 
+const SUBMIT: RouteSpec = {
+  method: 'post',
+  path: '/v1/jobs/submit',
+  operationId: 'submitJob',
+  summary: 'Submit a job',
+  description:
+    'Queues images as one job and answers once the job is on disk: from then on it survives a crash. Its status is ' +
+    'polled, its events come over `/v1/stream`, and its result may be sent to `callback_url`.',
+  tags: ['Jobs'],
+  request: {
+    headers: IDEMPOTENCY_HEADER,
+    body: { required: true, content: { 'application/json': { schema: jobSubmitSchema } } },
+  },
+  answers: {
+    202: {
+      ...json('Accepted', jobAcceptedSchema),
+      headers: ACCEPTED_HEADERS,
+      links: JOB_LINKS,
+    },
+  },
+  errors: [...SUBMISSION_ERRORS, 'path_not_allowed', 'volume_unavailable', 'machine_overloaded'],
+  pages: 'detects',
+};
+
 export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
   const { catalogue, config, draining, jobs, readSubmission, views } = parts;
-  route(
-    {
-      method: 'post',
-      path: '/v1/jobs/submit',
-      operationId: 'submitJob',
-      summary: 'Submit a job',
-      description:
-        'Queues images as one job and answers once the job is on disk: from then on it survives a crash. Its status is ' +
-        'polled, its events come over `/v1/stream`, and its result may be sent to `callback_url`.',
-      tags: ['Jobs'],
-      request: {
-        headers: IDEMPOTENCY_HEADER,
-        body: { required: true, content: { 'application/json': { schema: jobSubmitSchema } } },
-      },
-      answers: {
-        202: {
-          ...json('Accepted', jobAcceptedSchema),
-          headers: ACCEPTED_HEADERS,
-          links: JOB_LINKS,
-        },
-      },
-      errors: [
-        ...SUBMISSION_ERRORS,
-        'path_not_allowed',
-        'volume_unavailable',
-        'machine_overloaded',
-      ],
-      pages: 'detects',
-    },
-    async (c) => {
-      const key = readIdempotencyKey(c);
-      const { value, text } = await readJsonText(c, config.maxBodyBytes);
-      const once = withFingerprint(key, value);
-      const metadata = () => memberText(text, ['metadata']);
-      let leftOut: LeftOut = {};
-      const submission = await submitOnce(c, jobs, once, async () => {
-        const sender = { keyId: c.get('keyId'), isForeign: c.get('foreignPage') };
-        const read = await readSubmission(value, metadata, sender);
-        leftOut = read.leftOut;
-        c.set('modelName', read.spec.options.modelName);
-        return jobs.submit({ ...read.spec, origin: originOf(c) }, once);
-      });
-      return replyAccepted(c, submission, leftOut);
-    },
-  );
+  route(SUBMIT, async (c) => {
+    const key = readIdempotencyKey(c);
+    const { value, text } = await readJsonText(c, config.maxBodyBytes);
+    const once = withFingerprint(key, value);
+    const metadata = () => memberText(text, ['metadata']);
+    let leftOut: LeftOut = {};
+    const submission = await submitOnce(c, jobs, once, async () => {
+      const sender = { keyId: c.get('keyId'), isForeign: c.get('foreignPage') };
+      const read = await readSubmission(value, metadata, sender);
+      leftOut = read.leftOut;
+      c.set('modelName', read.spec.options.modelName);
+      return jobs.submit({ ...read.spec, origin: originOf(c) }, once);
+    });
+    return replyAccepted(c, submission, leftOut);
+  });
   route(
     {
       method: 'post',

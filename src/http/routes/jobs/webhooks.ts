@@ -6,7 +6,7 @@ import { snakeCase } from '../../../api/snake-case.js';
 import { MAX_ATTEMPTS_KEPT, type WebhookDeliveryState } from '../../../store/webhook-delivery.js';
 import type { Job } from '../../../store/job.js';
 import type { AppDeps } from '../../app-deps.js';
-import { timestampSchema } from './job-fields.js';
+import { timestampSchema } from '../../../answers/job-fields.js';
 import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import { JOB_ERRORS, jobOfPath, notFinished, ofJob } from './job-of-path.js';

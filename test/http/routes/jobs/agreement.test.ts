@@ -1,6 +1,6 @@
 /** How well two jobs over the same images agree, over HTTP on a real store. */
 import { expect, test } from 'vitest';
-import type { Detection } from '../../../../src/api/image.js';
+import type { Detection } from '../../../../src/api/schemas/image.js';
 import { ApiKeys } from '../../../../src/http/access/api-keys.js';
 import type { JobAgreementBody } from '../../../../src/http/routes/jobs/agreement.js';
 import type { ImageOutcome } from '../../../../src/store/job.js';

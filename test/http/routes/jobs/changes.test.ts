@@ -1,6 +1,6 @@
 /** Two jobs over the same images compared over HTTP, on a real store. */
 import { expect, test } from 'vitest';
-import type { Detection } from '../../../../src/api/image.js';
+import type { Detection } from '../../../../src/api/schemas/image.js';
 import type { ImageOutcome } from '../../../../src/store/job.js';
 import type { JobChangesBody } from '../../../../src/http/routes/jobs/changes.js';
 import { compose, get, ROOT, submitted, type Harness } from '../../../support/composed-app.js';

@@ -9,7 +9,7 @@ import type { GroupBody, SumBody } from '../../../../src/http/routes/jobs/count-
 import type { JobCountsBody } from '../../../../src/http/routes/jobs/counts.js';
 import { compose, get, ROOT, submitted, type Harness } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
-import type { RegionCounts } from '../../../../src/api/image.js';
+import type { RegionCounts } from '../../../../src/api/schemas/image.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
 
 /** Times of pictures by their path. */

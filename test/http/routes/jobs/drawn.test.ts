@@ -9,7 +9,7 @@ import { Annotator } from '../../../../src/annotate/annotate.js';
 import { openFileAccess, type FileAccess } from '../../../../src/execution/here/file-access.js';
 import type { AppDeps } from '../../../../src/http/app-deps.js';
 import { loadConfig } from '../../../../src/settings/config.js';
-import { compose, get, submitted, type Harness } from '../../../support/composed-app.js';
+import { compose, DRAWN, get, submitted, type Harness } from '../../../support/composed-app.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
 
 let folder: string;
@@ -37,8 +37,7 @@ const image_paths = ['a.jpg', 'day/a.jpg', 'gone.jpg', 'damaged.jpg', 'c.jpg'];
 async function ended(changes: Partial<AppDeps> = {}): Promise<{ app: Harness; id: string }> {
   const { maxPixels } = loadConfig({}, {});
   const annotator = new Annotator({ detector: files, dataDir: folder, maxPixels });
-  const draw: AppDeps['draw'] = (path, boxes) => annotator.draw(path, boxes);
-  const app = compose({ imageRoots: [root] }, { draw, ...changes });
+  const app = compose({ imageRoots: [root] }, { annotator, ...changes });
   const id = await submitted(app, { image_paths });
   const ok = okOutcome(['car', 'bus']);
   await app.jobs.finish(id, [ok, ok, ok, ok, errorOutcome('invalid_image', `${root}/c.jpg.`)]);
@@ -101,7 +100,7 @@ test('it shows the boxes that are asked for', async () => {
 test('pictures are drawn as they are read; only some archives are sent at a time', async () => {
   let drawn = 0;
   const draw = () => Promise.resolve(Buffer.alloc(100_000, (drawn += 1)));
-  const { app, id } = await ended({ draw });
+  const { app, id } = await ended({ annotator: { ...DRAWN, draw } });
   const path = `/v1/jobs/${id}/drawn`;
   const open: ReadableStreamDefaultReader<Uint8Array>[] = [];
   for (let count = 0; count < 4; count += 1)

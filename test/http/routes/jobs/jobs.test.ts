@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { jobResultSchema } from '../../../../src/http/routes/jobs/result-record.js';
+import { jobResultSchema } from '../../../../src/answers/result-record.js';
 import { jobStatusSchema } from '../../../../src/http/routes/jobs/jobs.js';
 import { compose, get, ROOT, submitted } from '../../../support/composed-app.js';
 import { pendingDelivery } from '../../../support/ended-job.js';

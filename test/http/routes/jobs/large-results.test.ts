@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { listen } from '../../../../src/http/server/listen.js';
-import { openJobs } from '../../../../src/jobs/open-jobs.js';
+import { startJobs } from '../../../../src/jobs/jobs.js';
 import { openStore } from '../../../../src/store/service-store.js';
 import {
   imagesNamed,
@@ -57,7 +57,7 @@ test('while 40,000 images are read other requests are answered', async () => {
   );
   const detector = overWorkers(workers);
   const store = await openStore(folder.path);
-  const jobs = await openJobs(store, {
+  const jobs = await startJobs(store, {
     ...(await openParts(store, folder.path)),
     dataDir: folder.path,
     detector,

@@ -52,7 +52,7 @@ test('the smallest submission is accepted with its defaults', async () => {
 });
 
 test('every field arrives, metadata as the submitted text', async () => {
-  const app = compose({}, { annotate: () => Promise.resolve('x.jpg') });
+  const app = compose();
   const metadata = { camera: 'north', nested: { list: [1, null, 'é'] } };
   const { status, body } = await post(app, PATH, {
     job_type: 'detect_vehicles',

@@ -1,0 +1,25 @@
+/** Options of calls, beside the fields of their requests. */
+import type { Access, CallOptions } from './http-call.js';
+import type { RetriedImages } from './records.js';
+
+export interface ClientOptions extends Access {
+  /** Longest time of a call that says nothing else (30 s; a result 5 minutes, `waitFor` 10). */
+  deadlineMs?: number;
+}
+
+export interface PictureOptions extends CallOptions {
+  crop?: string | undefined;
+  upload?: string | undefined;
+}
+
+export interface SubmitOptions extends CallOptions {
+  /** A later submission with the same key and body gives the same job. By default each has its own. */
+  idempotencyKey?: string;
+}
+
+export interface RetryOptions extends SubmitOptions {
+  /** `all`: also those that have boxes. */
+  images?: RetriedImages;
+  /** In place of the model of the job. */
+  modelName?: string | undefined;
+}
