@@ -37,7 +37,7 @@ export default async function modelSwap(): Promise<Measurement[]> {
     const consistency = new Consistency();
     const run = async (work: () => Promise<void>) => {
       const stop = new AbortController();
-      const loading = load(url, CALLERS, stop.signal, consistency, IMAGE);
+      const loading = load(url, CALLERS, stop.signal, consistency, { image: IMAGE });
       await work();
       stop.abort();
       return loading;

@@ -210,15 +210,23 @@ async function steps() {
     },
     {
       name: 'TypeScript',
-      inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+      inputs: [
+        'src',
+        'scripts/bundle.mjs',
+        'tsconfig.json',
+        'tsconfig.build.json',
+        'package-lock.json',
+      ],
       output: 'dist/cli/lattice.js',
       work: () => {
         run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
         // npm makes it executable only when npx links the package for the first time at this path.
         chmodSync(join(ROOT, 'dist/cli/lattice.js'), 0o755);
-        // The page. A test run says NODE_ENV=test, with which it would become another, larger one.
+        // A test run says NODE_ENV=test, with which the page would become another, larger one.
         const env = { ...process.env, NODE_ENV: 'production' };
-        run(process.execPath, ['node_modules/vite/bin/vite.js', 'build', 'src/ui'], { env });
+        const vite = ['node_modules/vite/bin/vite.js', 'build'];
+        run(process.execPath, [...vite, '--config', 'scripts/bundle.mjs'], { env });
+        run(process.execPath, [...vite, 'src/ui'], { env });
       },
     },
   ];

@@ -1,6 +1,7 @@
 /** Sync load and a job on one model while its file is replaced, and what each answer has to be. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OWN_CLASSES, ownModel } from './own-model.js';
 import { call, detect, post } from './service-client.js';
 
@@ -64,13 +65,13 @@ export interface Sample {
   ms: number;
 }
 
-/** Asks with so many requests at a time until `stop` is aborted. */
+/** Asks with so many requests at a time until `stop` is aborted; a caller waits `pauseMs` before its next request. */
 export async function load(
   url: string,
   callers: number,
   stop: AbortSignal,
   consistency: Consistency,
-  image = 'shapes.png',
+  { image = 'shapes.png', pauseMs = 0 } = {},
 ): Promise<Sample[]> {
   const samples: Sample[] = [];
   const caller = async () => {
@@ -80,6 +81,7 @@ export async function load(
       samples.push({ at, ms: performance.now() - at });
       if (status === 200) consistency.add(body as unknown as Answered);
       else consistency.faults.push(`${status} ${text}`);
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
