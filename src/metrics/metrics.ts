@@ -18,7 +18,7 @@ interface Row<L extends string> {
 }
 
 export interface CounterRow<L extends string> extends Row<L> {
-  /** Series that are shown with 0: Prometheus sees no increase in the first value of a series, and alerts ask for it. */
+  /** Shown with 0 from the start: Prometheus sees no increase in the first value of a series, which alerts ask for. */
   fromStart?: readonly Labels<L>[];
 }
 
