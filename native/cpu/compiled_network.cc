@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "native/base/sha256.h"
 #include "native/cpu/cpu_precision.h"
 #include "native/cpu/findings.h"
 #include "native/cpu/openvino_model.h"
 #include "native/engine_cache/engine_cache.h"
 #include "native/engine_cache/file_name.h"
-#include "native/engine_cache/sha256.h"
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"

@@ -1,6 +1,6 @@
 #include "native/engine_cache/file_name.h"
 
-#include "native/engine_cache/sha256.h"
+#include "native/base/sha256.h"
 
 namespace lattice {
 namespace {

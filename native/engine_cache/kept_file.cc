@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "native/engine_cache/sha256.h"
+#include "native/base/sha256.h"
 
 namespace lattice {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "native/base/sha256.h"
 #include "native/cpu/head_check.h"
-#include "native/engine_cache/sha256.h"
 #include "native/gpu/kernels/device_detections.h"
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/model/box_choice.h"

@@ -1,4 +1,4 @@
-#include "native/engine_cache/sha256_blocks.h"
+#include "native/base/sha256_blocks.h"
 
 #include <bit>
 

@@ -1,7 +1,7 @@
 // The blocks of SHA-256, in the instructions that the CPU has for them and in those that every CPU
 // has.
-#ifndef LATTICE_ENGINE_CACHE_SHA256_BLOCKS_H_
-#define LATTICE_ENGINE_CACHE_SHA256_BLOCKS_H_
+#ifndef LATTICE_BASE_SHA256_BLOCKS_H_
+#define LATTICE_BASE_SHA256_BLOCKS_H_
 
 #include <array>
 #include <cstddef>
@@ -22,4 +22,4 @@ AddSha256Blocks Sha256BlocksOfCpu();
 
 }  // namespace lattice
 
-#endif  // LATTICE_ENGINE_CACHE_SHA256_BLOCKS_H_
+#endif  // LATTICE_BASE_SHA256_BLOCKS_H_

@@ -1,6 +1,6 @@
 // SHA-256 as FIPS 180-4 defines it.
-#ifndef LATTICE_ENGINE_CACHE_SHA256_H_
-#define LATTICE_ENGINE_CACHE_SHA256_H_
+#ifndef LATTICE_BASE_SHA256_H_
+#define LATTICE_BASE_SHA256_H_
 
 #include <string>
 #include <string_view>
@@ -12,4 +12,4 @@ std::string Sha256(std::string_view bytes);
 
 }  // namespace lattice
 
-#endif  // LATTICE_ENGINE_CACHE_SHA256_H_
+#endif  // LATTICE_BASE_SHA256_H_

@@ -1,11 +1,11 @@
-#include "native/engine_cache/sha256.h"
+#include "native/base/sha256.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-#include "native/engine_cache/sha256_blocks.h"
+#include "native/base/sha256_blocks.h"
 
 namespace lattice {
 namespace {

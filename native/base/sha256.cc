@@ -1,9 +1,9 @@
-#include "native/engine_cache/sha256.h"
+#include "native/base/sha256.h"
 
 #include <cstdint>
 #include <cstdio>
 
-#include "native/engine_cache/sha256_blocks.h"
+#include "native/base/sha256_blocks.h"
 
 namespace lattice {
 namespace {
