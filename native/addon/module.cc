@@ -4,13 +4,9 @@
 #include <string>
 
 #include "native/addon/core_wrap.h"
-#include "native/addon/decode_image_work.h"
-#include "native/addon/describe_model_work.h"
-#include "native/addon/gpu_limits_work.h"
-#include "native/addon/kept_file_work.h"
-#include "native/addon/read_model_work.h"
+#include "native/addon/file_functions.h"
 #include "native/cpu/openvino_network.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/image/decode.h"
 
 namespace {

@@ -307,7 +307,7 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string& path,
                                                                const EngineOptions& options) {
   using Source = CompiledNetwork::Source;
-  auto network = LoadCompiled(path, options, options.anew ? Source::kFile : Source::kCacheOrFile);
+  auto network = LoadCompiled(path, options, options.anew ? Source::kFile : Source::kKeptOrFile);
   if (!network.ok()) return network.status();
   std::unique_ptr<Slots> slots;
   std::string fault;

@@ -16,7 +16,7 @@
 #include "native/base/crash_marker.h"
 #include "native/base/mutex.h"
 #include "native/base/serial_thread.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {

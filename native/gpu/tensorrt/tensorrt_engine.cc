@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "native/engine/block_pool.h"
-#include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
 #include "native/gpu/cuda/pinned_memory.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/jpeg/photo_sides.h"
 #include "native/gpu/tensorrt/opened_engine.h"

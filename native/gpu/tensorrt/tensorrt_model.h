@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/model/detection_head.h"
 
 namespace lattice {

@@ -19,7 +19,7 @@
 
 #include "native/cpu/cpu_engine.h"
 #include "native/cpu/cpu_precision.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/letterbox/yuv_sample.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"

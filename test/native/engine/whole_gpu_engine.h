@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 
 namespace lattice {
 
@@ -16,7 +16,7 @@ namespace lattice {
 // and a cache, and builds before.
 inline GpuEngineOptions GpuOptionsOfCheck() {
   GpuEngineOptions options;
-  if (const char* folder = std::getenv("LATTICE_ENGINE_CACHE_DIR")) options.cache_folder = folder;
+  if (const char* folder = std::getenv("LATTICE_KEPT_DIR")) options.kept_folder = folder;
   if (const char* batches = std::getenv("LATTICE_GPU_BATCHES")) {
     options.batches.clear();
     std::istringstream text(batches);

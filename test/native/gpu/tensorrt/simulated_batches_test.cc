@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/model/head_writer.h"
@@ -34,7 +34,7 @@ class SimulatedBatchesTest : public testing::Test {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
-    options_.cache_folder = folder_;
+    options_.kept_folder = folder_;
     options_.batches = {1, 4, 8};
     test::HeadOptions head;
     head.batch = 0;

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "native/base/scoped_fd.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/model/head_writer.h"
@@ -47,7 +47,7 @@ class SimulatedGpuTest : public testing::Test {
   Result<std::unique_ptr<Engine>> Load(const OnEngineBuild& on_build = nullptr, int gpu = 0) {
     GpuEngineOptions options;
     options.gpu = gpu;
-    options.cache_folder = cache_;
+    options.kept_folder = cache_;
     options.batches = batches_;
     return LoadWholeGpuEngine(model_, options, on_build);
   }

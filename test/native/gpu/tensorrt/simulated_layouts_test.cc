@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "native/cpu/cpu_engine.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/model/detr_writer.h"

@@ -1,5 +1,5 @@
 // Builds without CUDA or TensorRT's headers.
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 
 namespace lattice {
 namespace {

@@ -1,4 +1,4 @@
-#include "native/engine_cache/engine_cache.h"
+#include "native/kept/kept_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,7 +12,7 @@
 #include <system_error>
 #include <thread>
 
-#include "native/engine_cache/kept_file.h"
+#include "native/kept/kept_file.h"
 
 namespace lattice {
 namespace {
@@ -94,7 +94,7 @@ Status WriteFile(const std::string& path, std::span<const char> head, std::span<
 
 }  // namespace
 
-Result<EngineCache> EngineCache::Open(const std::string& folder) {
+Result<KeptFolder> KeptFolder::Open(const std::string& folder) {
   const std::filesystem::path path(folder);
   const std::string name = (path.has_filename() ? path : path.parent_path()).filename();
   const std::string subject = "The engine folder '" + name + "'";
@@ -113,11 +113,11 @@ Result<EngineCache> EngineCache::Open(const std::string& folder) {
         subject,
         "is writable for other users, who could replace an engine. Run: chmod go-w " + name);
   }
-  return EngineCache(folder);
+  return KeptFolder(folder);
 }
 
-std::optional<std::vector<char>> EngineCache::Load(const std::string& name,
-                                                   std::string* fault) const {
+std::optional<std::vector<char>> KeptFolder::Load(const std::string& name,
+                                                  std::string* fault) const {
   const ScopedFd fd = OpenToRead(PathOf(name));
   std::vector<char> bytes;
   std::string found;
@@ -131,17 +131,17 @@ std::optional<std::vector<char>> EngineCache::Load(const std::string& name,
   return std::nullopt;
 }
 
-Status EngineCache::Store(const std::string& name, std::span<const char> bytes) const {
+Status KeptFolder::Store(const std::string& name, std::span<const char> bytes) const {
   return WriteFile(PathOf(name), HeadOf(name, bytes), bytes);
 }
 
-ScopedFd EngineCache::Hold(const std::string& name) const {
+ScopedFd KeptFolder::Hold(const std::string& name) const {
   ScopedFd fd = OpenToRead(PathOf(name));
   if (fd.get() >= 0) (void)flock(fd.get(), LOCK_SH | LOCK_NB);
   return fd;
 }
 
-void EngineCache::KeepWithin(const std::string& suffix, uint64_t most_bytes) const {
+void KeptFolder::KeepWithin(const std::string& suffix, uint64_t most_bytes) const {
   namespace fs = std::filesystem;
   struct File {
     fs::file_time_type used;
@@ -173,8 +173,8 @@ void EngineCache::KeepWithin(const std::string& suffix, uint64_t most_bytes) con
   }
 }
 
-Result<ScopedFd> EngineCache::Lock(const std::string& name, Clock::time_point deadline,
-                                   const std::function<bool()>& go_on) const {
+Result<ScopedFd> KeptFolder::Lock(const std::string& name, Clock::time_point deadline,
+                                  const std::function<bool()>& go_on) const {
   const std::string file = name + ".lock";
   constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   ScopedFd fd(open(PathOf(file).c_str(), kFlags, 0600));

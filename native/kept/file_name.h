@@ -1,6 +1,6 @@
 // Parts of the names of kept engines.
-#ifndef LATTICE_ENGINE_CACHE_FILE_NAME_H_
-#define LATTICE_ENGINE_CACHE_FILE_NAME_H_
+#ifndef LATTICE_KEPT_FILE_NAME_H_
+#define LATTICE_KEPT_FILE_NAME_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string HashPart(const std::string& text);
 
 }  // namespace lattice
 
-#endif  // LATTICE_ENGINE_CACHE_FILE_NAME_H_
+#endif  // LATTICE_KEPT_FILE_NAME_H_

@@ -1,4 +1,4 @@
-#include "native/engine_cache/engine_cache.h"
+#include "native/kept/kept_folder.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-#include "test/native/engine_cache/temporary_folder.h"
+#include "test/native/kept/temporary_folder.h"
 
 namespace lattice {
 namespace {
@@ -24,24 +24,24 @@ std::string Text(const std::optional<std::vector<char>>& bytes) {
   return bytes ? std::string(bytes->begin(), bytes->end()) : "(none)";
 }
 
-class EngineCacheTest : public testing::Test {
+class KeptFolderTest : public testing::Test {
  protected:
-  Status Store(const std::string& name, std::string_view plan) { return cache_.Store(name, plan); }
-  std::string Load(const std::string& name) { return Text(cache_.Load(name)); }
+  Status Store(const std::string& name, std::string_view plan) { return kept_.Store(name, plan); }
+  std::string Load(const std::string& name) { return Text(kept_.Load(name)); }
   std::string PathOf(const std::string& name) { return folder_ / name; }
 
   TemporaryFolder folder_;
-  EngineCache cache_ = *EngineCache::Open(folder_.path());
+  KeptFolder kept_ = *KeptFolder::Open(folder_.path());
 };
 
-TEST_F(EngineCacheTest, AnEngineComesBackUnderItsNameOnly) {
+TEST_F(KeptFolderTest, AnEngineComesBackUnderItsNameOnly) {
   EXPECT_EQ(Load(kName), "(none)");
   ASSERT_TRUE(Store(kName, "plan").ok());
   EXPECT_EQ(Load(kName), "plan");
   EXPECT_EQ(Load("other.engine"), "(none)");
 }
 
-TEST_F(EngineCacheTest, APlanOfAnyLengthComesBackAsTheWholeFile) {
+TEST_F(KeptFolderTest, APlanOfAnyLengthComesBackAsTheWholeFile) {
   for (const std::string& plan :
        {std::string(), std::string("pl\0an", 5), std::string(9'999, 'x')}) {
     ASSERT_TRUE(Store(kName, plan).ok());
@@ -53,7 +53,7 @@ TEST_F(EngineCacheTest, APlanOfAnyLengthComesBackAsTheWholeFile) {
   EXPECT_EQ(info.st_mode & 07777, 0600u);
 }
 
-TEST_F(EngineCacheTest, WhatAnotherUserCouldHaveWrittenIsNotRead) {
+TEST_F(KeptFolderTest, WhatAnotherUserCouldHaveWrittenIsNotRead) {
   ASSERT_TRUE(Store(kName, "plan").ok());
   const std::string path = PathOf(kName);
   chmod(path.c_str(), 0644);
@@ -68,7 +68,7 @@ TEST_F(EngineCacheTest, WhatAnotherUserCouldHaveWrittenIsNotRead) {
   EXPECT_EQ(Load(kName), "(none)");
 }
 
-TEST_F(EngineCacheTest, LinksFoldersAndPipesAreNotRead) {
+TEST_F(KeptFolderTest, LinksFoldersAndPipesAreNotRead) {
   ASSERT_TRUE(Store(kName, "plan").ok());
   const std::string path = PathOf(kName);
   std::filesystem::rename(path, folder_ / "b");
@@ -82,7 +82,7 @@ TEST_F(EngineCacheTest, LinksFoldersAndPipesAreNotRead) {
   EXPECT_EQ(Load(kName), "(none)");
 }
 
-TEST_F(EngineCacheTest, ReplacesWhatAKilledBuildLeft) {
+TEST_F(KeptFolderTest, ReplacesWhatAKilledBuildLeft) {
   WriteWhole(PathOf(kName) + ".partial", "half");
   ASSERT_TRUE(Store(kName, "plan").ok());
   EXPECT_EQ(Load(kName), "plan");
@@ -90,7 +90,7 @@ TEST_F(EngineCacheTest, ReplacesWhatAKilledBuildLeft) {
 }
 
 // The limit on the size of files takes the place of a full disk.
-TEST_F(EngineCacheTest, AFullDiskLeavesTheFileThatWasThere) {
+TEST_F(KeptFolderTest, AFullDiskLeavesTheFileThatWasThere) {
   ASSERT_TRUE(Store(kName, "plan").ok());
   const pid_t child = fork();
   if (child == 0) {
@@ -108,7 +108,7 @@ TEST_F(EngineCacheTest, AFullDiskLeavesTheFileThatWasThere) {
   EXPECT_FALSE(std::filesystem::exists(PathOf(kName) + ".partial"));
 }
 
-TEST_F(EngineCacheTest, AReadMarksTheFileAsUsed) {
+TEST_F(KeptFolderTest, AReadMarksTheFileAsUsed) {
   ASSERT_TRUE(Store(kName, "plan").ok());
   const auto now = std::filesystem::file_time_type::clock::now();
   std::filesystem::last_write_time(PathOf(kName), now - std::chrono::hours(1000));
@@ -116,7 +116,7 @@ TEST_F(EngineCacheTest, AReadMarksTheFileAsUsed) {
   EXPECT_GT(std::filesystem::last_write_time(PathOf(kName)), now - std::chrono::hours(1));
 }
 
-TEST_F(EngineCacheTest, ALinkIsReplacedAndItsTargetStays) {
+TEST_F(KeptFolderTest, ALinkIsReplacedAndItsTargetStays) {
   WriteWhole(folder_ / "elsewhere", "theirs");
   std::filesystem::create_symlink("elsewhere", PathOf(kName));
   ASSERT_TRUE(Store(kName, "plan").ok());
@@ -124,7 +124,7 @@ TEST_F(EngineCacheTest, ALinkIsReplacedAndItsTargetStays) {
   EXPECT_EQ(ReadWhole(folder_ / "elsewhere"), "theirs");
 }
 
-TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
+TEST_F(KeptFolderTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
   const auto plan = [](int version) { return std::string(50'000, static_cast<char>(version)); };
   ASSERT_TRUE(Store(kName, plan(0)).ok());
   std::atomic<bool> done = false;
@@ -134,7 +134,7 @@ TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       while (!done) {
-        const auto read = cache_.Load(kName);
+        const auto read = kept_.Load(kName);
         if (!read || Text(read) != plan(read->front())) ++wrong;
         ++reads;
       }
@@ -148,55 +148,55 @@ TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(EngineCacheTest, ALockExcludesUntilItEnds) {
+TEST_F(KeptFolderTest, ALockExcludesUntilItEnds) {
   {
-    const auto first = cache_.Lock(kName, Clock::now());
+    const auto first = kept_.Lock(kName, Clock::now());
     ASSERT_TRUE(first.ok()) << first.status().message();
     const auto before = Clock::now();
-    const auto second = cache_.Lock(kName, before + 30ms);
+    const auto second = kept_.Lock(kName, before + 30ms);
     EXPECT_EQ(second.status().code(), StatusCode::kDeadlineExceeded);
     EXPECT_GE(Clock::now() - before, 30ms);
-    EXPECT_TRUE(cache_.Lock("other.engine", Clock::now()).ok());
+    EXPECT_TRUE(kept_.Lock("other.engine", Clock::now()).ok());
   }
-  EXPECT_TRUE(cache_.Lock(kName, Clock::now()).ok());
+  EXPECT_TRUE(kept_.Lock(kName, Clock::now()).ok());
 }
 
-TEST_F(EngineCacheTest, AWaitForALockIsCancelledLongBeforeItsDeadline) {
+TEST_F(KeptFolderTest, AWaitForALockIsCancelledLongBeforeItsDeadline) {
   int asked = 0;
   const auto go_on = [&asked] { return ++asked < 3; };
-  EXPECT_TRUE(cache_.Lock(kName, Clock::now(), [] { return false; }).ok());
-  const auto held = cache_.Lock(kName, Clock::now());
+  EXPECT_TRUE(kept_.Lock(kName, Clock::now(), [] { return false; }).ok());
+  const auto held = kept_.Lock(kName, Clock::now());
   const auto before = Clock::now();
-  const auto lock = cache_.Lock(kName, before + 60s, go_on);
+  const auto lock = kept_.Lock(kName, before + 60s, go_on);
   EXPECT_EQ(lock.status().code(), StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
   EXPECT_LT(Clock::now() - before, 10s);
 }
 
-TEST_F(EngineCacheTest, ALockFileThatIsALinkOrAFolderIsRefused) {
+TEST_F(KeptFolderTest, ALockFileThatIsALinkOrAFolderIsRefused) {
   const std::string path = folder_ / (kName + ".lock");
   std::filesystem::create_symlink("elsewhere", path);
-  EXPECT_EQ(cache_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
+  EXPECT_EQ(kept_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "elsewhere"));
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
-  EXPECT_EQ(cache_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
+  EXPECT_EQ(kept_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
 }
 
 // What a process does that wants the engine. `builds` gets a byte per build.
-bool Obtain(const std::string& folder, const std::string& name, bool dies) {
-  const auto cache = EngineCache::Open(folder);
-  if (!cache.ok()) return false;
-  const auto lock = cache->Lock(name, Clock::now() + 20s);
+bool Obtain(const std::string& path, const std::string& name, bool dies) {
+  const auto folder = KeptFolder::Open(path);
+  if (!folder.ok()) return false;
+  const auto lock = folder->Lock(name, Clock::now() + 20s);
   if (!lock.ok()) return false;
-  if (const auto stored = cache->Load(name)) return Text(stored) == "plan";
-  std::ofstream(folder + "/builds", std::ios::app) << '.' << std::flush;
+  if (const auto stored = folder->Load(name)) return Text(stored) == "plan";
+  std::ofstream(path + "/builds", std::ios::app) << '.' << std::flush;
   if (dies) kill(getpid(), SIGKILL);
   std::this_thread::sleep_for(30ms);
-  return cache->Store(name, std::string_view("plan")).ok();
+  return folder->Store(name, std::string_view("plan")).ok();
 }
 
-TEST_F(EngineCacheTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
+TEST_F(KeptFolderTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
   const auto start = [&](bool dies) {
     const pid_t child = fork();
     if (child == 0) _exit(Obtain(folder_.path(), kName, dies) ? 0 : 1);
@@ -217,7 +217,7 @@ TEST_F(EngineCacheTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
   EXPECT_EQ(ReadWhole(folder_ / "builds"), "..");
 }
 
-TEST_F(EngineCacheTest, OfMoreBytesThanAreKeptThoseUsedLastStayAndThoseInUse) {
+TEST_F(KeptFolderTest, OfMoreBytesThanAreKeptThoseUsedLastStayAndThoseInUse) {
   const auto now = std::filesystem::file_time_type::clock::now();
   for (int i = 0; i < 6; ++i) {
     const std::string name = std::to_string(i) + ".network";
@@ -238,19 +238,19 @@ TEST_F(EngineCacheTest, OfMoreBytesThanAreKeptThoseUsedLastStayAndThoseInUse) {
   };
   {
     // As another process holds it.
-    const ScopedFd in_use = EngineCache::Open(folder_.path())->Hold("0.network");
-    cache_.KeepWithin(".network", 6 * 1100);
-    cache_.KeepWithin(".network", 3 * 1100);
+    const ScopedFd in_use = KeptFolder::Open(folder_.path())->Hold("0.network");
+    kept_.KeepWithin(".network", 6 * 1100);
+    kept_.KeepWithin(".network", 3 * 1100);
     EXPECT_FALSE(std::filesystem::exists(PathOf("2.network")));
     EXPECT_EQ(left(), "015");
   }
   std::filesystem::last_write_time(PathOf("5.network"), now + std::chrono::hours(1));
-  cache_.KeepWithin(".network", 1100);
+  kept_.KeepWithin(".network", 1100);
   EXPECT_EQ(left(), "5");
   EXPECT_EQ(Load(kName), "plan");
 }
 
-class DamagedFileTest : public EngineCacheTest {
+class DamagedFileTest : public KeptFolderTest {
  protected:
   void SetUp() override {
     ASSERT_TRUE(Store(kName, kPlan).ok());
@@ -261,7 +261,7 @@ class DamagedFileTest : public EngineCacheTest {
   // The sentence; empty where the file is read as it was stored.
   std::string Fault() {
     std::string fault;
-    const auto bytes = cache_.Load(kName, &fault);
+    const auto bytes = kept_.Load(kName, &fault);
     EXPECT_EQ(bytes.has_value(), fault.empty());
     if (bytes) {
       EXPECT_EQ(Text(bytes), kPlan);
@@ -342,12 +342,12 @@ TEST_F(DamagedFileTest, SaysWhatIsWrongAndIsReplaced) {
 TEST_F(DamagedFileTest, TheFileOfAnotherNameIsNotTakenForIt) {
   WriteWhole(PathOf("other.engine"), stored_);
   std::string fault;
-  EXPECT_FALSE(cache_.Load("other.engine", &fault));
+  EXPECT_FALSE(kept_.Load("other.engine", &fault));
   EXPECT_EQ(fault, "other.engine does not hold the bytes that were stored.");
 }
 
 void ExpectRefused(const TemporaryFolder& above, const std::string& path, const std::string& why) {
-  const auto opened = EngineCache::Open(path);
+  const auto opened = KeptFolder::Open(path);
   ASSERT_FALSE(opened.ok()) << path;
   EXPECT_EQ(opened.status().code(), StatusCode::kInternalError);
   EXPECT_NE(opened.status().message().find(why), std::string::npos) << opened.status().message();
@@ -355,10 +355,10 @@ void ExpectRefused(const TemporaryFolder& above, const std::string& path, const 
   EXPECT_EQ(opened.status().message().find(above.path()), std::string::npos);
 }
 
-TEST(EngineCacheFolderTest, IsPrivate) {
+TEST(KeptFolderOpenTest, IsPrivate) {
   const TemporaryFolder above;
   const std::string path = above / "engines";
-  ASSERT_TRUE(EngineCache::Open(path + "/").ok());
+  ASSERT_TRUE(KeptFolder::Open(path + "/").ok());
   struct stat info;
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0700u);
@@ -367,7 +367,7 @@ TEST(EngineCacheFolderTest, IsPrivate) {
     ExpectRefused(above, path, "chmod go-w engines");
   }
   chmod(path.c_str(), 0755);
-  EXPECT_TRUE(EngineCache::Open(path).ok());
+  EXPECT_TRUE(KeptFolder::Open(path).ok());
   WriteWhole(above / "file", "");
   ExpectRefused(above, above / "file", "'file' is no folder");
   ExpectRefused(above, above / "none/engines", "cannot be made");

@@ -1,7 +1,7 @@
 // The folder of what took long to make: built engines, compiled networks, and what is known of
 // them.
-#ifndef LATTICE_ENGINE_CACHE_ENGINE_CACHE_H_
-#define LATTICE_ENGINE_CACHE_ENGINE_CACHE_H_
+#ifndef LATTICE_KEPT_KEPT_FOLDER_H_
+#define LATTICE_KEPT_KEPT_FOLDER_H_
 
 #include <cstdint>
 #include <functional>
@@ -25,11 +25,11 @@ namespace lattice {
 //
 // To get an engine that takes long to build: Load. Where there is none: Lock, Load again, since
 // another process may have built it meanwhile, then build and Store while the lock is held.
-class EngineCache {
+class KeptFolder {
  public:
   // Makes the folder with mode 0700 where it is absent; its parent must exist. kInternalError, with
   // what to do, when it is no folder, belongs to another user, or is writable for others.
-  static Result<EngineCache> Open(const std::string& folder);
+  static Result<KeptFolder> Open(const std::string& folder);
 
   // The bytes that were stored under this name, marked as used now. Empty where there are none, or
   // none that only this user could have written; follows no link. Empty too where what is there is
@@ -59,7 +59,7 @@ class EngineCache {
                         const std::function<bool()>& go_on = nullptr) const;
 
  private:
-  explicit EngineCache(std::string folder) : folder_(std::move(folder)) {}
+  explicit KeptFolder(std::string folder) : folder_(std::move(folder)) {}
   std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
 
   std::string folder_;
@@ -67,4 +67,4 @@ class EngineCache {
 
 }  // namespace lattice
 
-#endif  // LATTICE_ENGINE_CACHE_ENGINE_CACHE_H_
+#endif  // LATTICE_KEPT_KEPT_FOLDER_H_

@@ -1,4 +1,4 @@
-#include "native/engine_cache/kept_file.h"
+#include "native/kept/kept_file.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "native/engine_cache/file_name.h"
+#include "native/kept/file_name.h"
 
 #include "native/base/sha256.h"
 

@@ -1,6 +1,6 @@
 // A folder of its own for a test.
-#ifndef LATTICE_TEST_ENGINE_CACHE_TEMPORARY_FOLDER_H_
-#define LATTICE_TEST_ENGINE_CACHE_TEMPORARY_FOLDER_H_
+#ifndef LATTICE_TEST_KEPT_TEMPORARY_FOLDER_H_
+#define LATTICE_TEST_KEPT_TEMPORARY_FOLDER_H_
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -42,4 +42,4 @@ inline void WriteWhole(const std::string& path, const std::string& bytes) {
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_ENGINE_CACHE_TEMPORARY_FOLDER_H_
+#endif  // LATTICE_TEST_KEPT_TEMPORARY_FOLDER_H_

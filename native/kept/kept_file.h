@@ -1,6 +1,6 @@
 // The form of a kept file: a head that proves its bytes, then the bytes.
-#ifndef LATTICE_ENGINE_CACHE_KEPT_FILE_H_
-#define LATTICE_ENGINE_CACHE_KEPT_FILE_H_
+#ifndef LATTICE_KEPT_KEPT_FILE_H_
+#define LATTICE_KEPT_KEPT_FILE_H_
 
 #include <array>
 #include <cstddef>
@@ -24,4 +24,4 @@ std::string FaultOfHead(const KeptHead& head, uint64_t file_bytes);
 
 }  // namespace lattice
 
-#endif  // LATTICE_ENGINE_CACHE_KEPT_FILE_H_
+#endif  // LATTICE_KEPT_KEPT_FILE_H_

@@ -1,5 +1,5 @@
 // Builds without CUDA, or without nvJPEG's header.
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 
 namespace lattice {
 

@@ -1,7 +1,7 @@
 // The engine for NVIDIA GPUs: letterbox, TensorRT and box decode on the GPU. Declared in every
 // build; without CUDA every call fails and says so.
-#ifndef LATTICE_ENGINE_GPU_ENGINE_H_
-#define LATTICE_ENGINE_GPU_ENGINE_H_
+#ifndef LATTICE_GPU_GPU_ENGINE_H_
+#define LATTICE_GPU_GPU_ENGINE_H_
 
 #include <cstdint>
 #include <memory>
@@ -26,8 +26,8 @@ struct GpuIdentity {
 };
 
 struct GpuEngineOptions {
-  int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
-  std::string cache_folder;  // of built engines; "" builds the engine on each load
+  int gpu = 0;              // CUDA's ordinal in this process, the same for all its engines
+  std::string kept_folder;  // of built engines; "" builds the engine on each load
   // Batch sizes that there are engines for, ascending; a batch between two computes as the larger
   // one. An export whose network holds a fixed batch has that one (ModelInfo::without says so).
   std::vector<int> batches = {1, 2, 4, 8, 16, 32};
@@ -63,7 +63,7 @@ Result<std::shared_ptr<const ImageDecoder>> OpenJpegEngines(int gpu);
 // on a machine without the library. Touches no GPU.
 Status FindJpegEngines();
 
-// Loads the model onto one GPU with the engine of its smallest batch size, from the cache or by
+// Loads the model onto one GPU with the engine of its smallest batch size, kept or by
 // building it; Engine::AddBatches loads the others in the same way. Codes of ReadModelFile,
 // DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as UsableGpus and if there is
 // no usable GPU of that ordinal; kOverloaded if the GPU has too little free memory;
@@ -75,4 +75,4 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
 
 }  // namespace lattice
 
-#endif  // LATTICE_ENGINE_GPU_ENGINE_H_
+#endif  // LATTICE_GPU_GPU_ENGINE_H_
