@@ -91,16 +91,15 @@ CpuPrecision PrecisionOf(const Findings& findings, bool bf16) {
 }
 
 Network Compile(const OpenVinoModel& model, bool bf16) {
-  const Findings findings = FoundIn(model);
   auto compiled = SharedCore().compile_model(model.network, "CPU",
-                                             CpuProperties(1, 0, PrecisionOf(findings, bf16)));
+                                             CpuProperties(1, 0, PrecisionOf(model.info, bf16)));
   std::ostringstream exported;
   compiled.export_model(exported);
-  return {findings, Copied(std::move(exported).str())};
+  return {model.info, Copied(std::move(exported).str())};
 }
 
 ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision precision) {
-  Describe(findings, &info);
+  static_cast<Findings&>(info) = findings;
   info.device = "CPU";
   info.precision = precision.bf16 ? "bf16" : "f32";
   if (findings.quantization == Quantization::kUnsigned) info.precision = "int8";
@@ -162,7 +161,6 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   if (is_kept) compiled.info_.kept_file = name;
   if (is_kept) compiled.in_use_ = std::make_shared<const ScopedFd>(folder->Hold(name));
   if (!fault.empty()) compiled.info_.replaced.push_back(fault);
-  compiled.findings_ = network->findings;
   compiled.exported_ = network->exported;
   compiled.file_bytes_ = file_bytes;
   return compiled;
@@ -171,7 +169,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
 ov::CompiledModel CompiledNetwork::WithStreams(int threads, int streams) const {
   auto network =
       SharedCore().import_model(exported_, "CPU", CpuProperties(threads, streams, precision_));
-  CheckPorts(network, findings_);
+  CheckPorts(network, info_);
   return network;
 }
 

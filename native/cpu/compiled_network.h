@@ -28,7 +28,6 @@ class CompiledNetwork {
   static Result<CompiledNetwork> Load(const std::string& path, const EngineOptions& options,
                                       Source source = Source::kKeptOrFile);
 
-  // All but memory_bytes.
   const ModelInfo& info() const { return info_; }
   size_t file_bytes() const { return file_bytes_; }
   // While it is held the kept file stays.
@@ -44,7 +43,6 @@ class CompiledNetwork {
 
   ModelInfo info_;
   CpuPrecision precision_;
-  Findings findings_;
   ov::Tensor exported_;
   std::shared_ptr<const ScopedFd> in_use_;
   size_t file_bytes_ = 0;

@@ -73,6 +73,7 @@ class CpuEngine final : public Engine {
         async_(static_cast<size_t>(network_->slots(WorkClass::kAsync))) {}
 
   const ModelInfo& info() const override { return network_->info(); }
+  LoadedBatches batches() const override { return {network_->memory_bytes(), {}}; }
   int slots(WorkClass work_class) const override { return network_->slots(work_class); }
   int wide_slots(WorkClass work_class) const override { return network_->wide_slots(work_class); }
   int max_batch(WorkClass /*work_class*/) const override { return network_->max_batch(); }

@@ -169,8 +169,8 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo descr
   ModelInfo& info = model.info;
   // What this reader cannot read runs whole, if the library can.
   const auto onnx = ReadOnnxModel(BytesOf(file));
-  if (onnx.ok()) model.quantization = QuantizationOf(onnx->graph);
-  if (model.quantization == Quantization::kSigned && onnx->opset < kOldestSignedOpset) {
+  if (onnx.ok()) info.quantization = QuantizationOf(onnx->graph);
+  if (info.quantization == Quantization::kSigned && onnx->opset < kOldestSignedOpset) {
     return Status(StatusCode::kInvalidModel,
                   "The model is quantised to signed 8-bit numbers with opset " +
                       std::to_string(onnx->opset) +

@@ -296,8 +296,8 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
     auto network = Make(path, options);
     if (!network.ok()) return network;
     // An estimate: other threads allocate and free at the same time.
-    const size_t least = memory_before + (*network)->info_.memory_bytes;
-    (*network)->info_.memory_bytes = std::max(AnonymousResidentBytes(), least) - memory_before;
+    const size_t least = memory_before + (*network)->memory_bytes_;
+    (*network)->memory_bytes_ = std::max(AnonymousResidentBytes(), least) - memory_before;
     return network;
   } catch (const std::exception& error) {
     return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
@@ -321,10 +321,11 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
     slots = std::make_unique<Slots>(*network, options);
   }
   ModelInfo info = network->info();
-  info.memory_bytes = network->file_bytes();
   if (!fault.empty()) info.replaced.push_back(fault);
-  return std::unique_ptr<OpenVinoNetwork>(
+  std::unique_ptr<OpenVinoNetwork> made(
       new OpenVinoNetwork(std::move(info), network->in_use(), std::move(slots)));
+  made->memory_bytes_ = network->file_bytes();
+  return made;
 }
 
 OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, std::shared_ptr<const ScopedFd> in_use,

@@ -88,10 +88,13 @@ using OnEngineBuild = std::function<bool(double share)>;
 class Engine {
  public:
   virtual ~Engine() = default;
+  // Constant. Thread-safe.
   virtual const ModelInfo& info() const = 0;
-  // Loads the engines of more batch sizes of `info().engines`, all or none of them. Run goes on
+  // Not beside AddBatches.
+  virtual LoadedBatches batches() const { return {}; }
+  // Loads the engines of more batch sizes of `batches().engines`, all or none of them. Run goes on
   // meanwhile; a batch waits no longer than it takes to exchange pointers. `max_batch` never falls.
-  // Not beside another call of it or of `info`. Codes of LoadGpuEngine.
+  // Not beside another call of it or of `batches`. Codes of LoadGpuEngine.
   virtual Status AddBatches(std::span<const int> batches, const OnEngineBuild& on_build);
   // Slot numbers of a class are 0 to slots(work_class) - 1.
   virtual int slots(WorkClass work_class) const = 0;

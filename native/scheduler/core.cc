@@ -162,6 +162,7 @@ Result<LoadedModel> Core::Load(const ModelToLoad& model) {
   }
   LoadedModel loaded;
   loaded.info = (*engine)->info();
+  loaded.batches = (*engine)->batches();
   auto shared = FreedOn(loader_, *std::move(engine));
   const MutexLock lock(mutex_);
   loaded.id = next_model_++;
@@ -188,7 +189,7 @@ Result<LoadedModel> Core::AddTo(uint32_t id, std::span<const int> batches) {
   build_share_ = -1;
   if (added.code() == StatusCode::kGpuLost) scheduler_.LoseDevice(added);
   if (!added.ok()) return added;
-  return LoadedModel{id, engine->info()};
+  return LoadedModel{id, engine->info(), engine->batches()};
 }
 
 void Core::UnloadModel(uint32_t id) {

@@ -55,6 +55,7 @@ struct ModelToLoad {
 struct LoadedModel {
   uint32_t id = 0;
   ModelInfo info;
+  LoadedBatches batches;
 };
 
 // The engine is freed on `thread`, whichever thread releases it last; where `thread` was stopped

@@ -33,7 +33,7 @@ inline Result<std::unique_ptr<Engine>> LoadWholeGpuEngine(const std::string& pat
   auto engine = LoadGpuEngine(path, options, on_build);
   if (!engine.ok()) return engine;
   std::vector<int> batches;
-  for (const BatchEngine& each : (*engine)->info().engines) {
+  for (const BatchEngine& each : (*engine)->batches().engines) {
     if (!each.is_loaded) batches.push_back(each.batch);
   }
   const Status added = (*engine)->AddBatches(batches, on_build);
