@@ -9,16 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "native/base/sha256.h"
 #include "native/cpu/cpu_precision.h"
 #include "native/cpu/findings.h"
 #include "native/cpu/openvino_model.h"
 #include "native/kept/file_name.h"
 #include "native/kept/kept_folder.h"
-#include "native/model/model_description.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/model_file.h"
-#include "native/model/onnx_metadata.h"
-#include "native/model/readable_layout.h"
 
 namespace lattice {
 namespace {
@@ -121,42 +118,33 @@ std::optional<KeptFolder> OpenFolder(const EngineOptions& options) {
 
 Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const EngineOptions& options,
                                               Source source) {
-  auto file = ReadModelFile(path);
+  auto file = ReadDescribedModel(path);
   if (!file.ok()) return file.status();
-  auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
-  if (!metadata.ok()) return metadata.status();
-  auto described = DescribeMetadata(*std::move(metadata));
-  if (!described.ok()) return described.status();
+  ModelInfo& described = file->info;
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
 
-  described->sha256 = Sha256(*file);
-  const size_t file_bytes = file->size();
+  const size_t file_bytes = file->bytes.size();
   const auto folder = OpenFolder(options);
-  const std::string name = folder ? NameOf(path, described->sha256, *bf16) : std::string();
+  const std::string name = folder ? NameOf(path, described.sha256, *bf16) : std::string();
   std::optional<Network> network;
   std::string fault;
   if (folder && source == Source::kKeptOrFile) {
-    network = Kept(*folder, name, described->names.size(), &fault);
+    network = Kept(*folder, name, described.names.size(), &fault);
   }
   const bool was_kept = network.has_value();
   bool is_kept = was_kept;
-  std::vector<InputSize> rectangles;
-  std::vector<std::string> without;
   if (!network) {
-    const std::string readable = WithReadableLayout(*std::move(file), &*described);
-    auto model = ReadOpenVinoModel(readable, *described, options.rectangles);
+    const std::string known = InKnownLayout(std::move(file->bytes), &described);
+    auto model = ReadOpenVinoModel(known, described, options.rectangles);
     if (!model.ok()) return model.status();
-    rectangles = model->info.rectangles;
-    without = model->info.without;
     network = Compile(*model, *bf16);
+    described = std::move(model->info);
     is_kept = folder && Keep(*folder, name, *network, options.most_kept_bytes);
   }
   CompiledNetwork compiled;
   compiled.precision_ = PrecisionOf(network->findings, *bf16);
-  compiled.info_ = Described(*std::move(described), network->findings, compiled.precision_);
-  compiled.info_.rectangles = std::move(rectangles);
-  compiled.info_.without = std::move(without);
+  compiled.info_ = Described(std::move(described), network->findings, compiled.precision_);
   compiled.info_.was_kept = was_kept;
   if (is_kept) compiled.info_.kept_file = name;
   if (is_kept) compiled.in_use_ = std::make_shared<const ScopedFd>(folder->Hold(name));

@@ -18,8 +18,14 @@ using Shape = std::vector<int64_t>;
 // "[?, 3, 640, 640]"; at most the first eight sides.
 std::string ToText(const Shape& shape);
 
-// Task, names, stride, and the metadata itself. kInvalidModel names the task found (an absent one
-// counts as detect: old exports have none) or what is wrong with the names.
+// Keys of metadata, and their value, that say ModelInfo::stretched and ModelInfo::only_f32.
+inline constexpr const char* kStretchedKey = "lattice.stretched";
+inline constexpr const char* kOnlyF32Key = "lattice.only_f32";
+inline constexpr const char* kSet = "True";
+
+// Task, names, stride, the two of the keys above, and the metadata itself. kInvalidModel names the
+// task found (an absent one counts as detect: old exports have none) or what is wrong with the
+// names.
 Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
 
 // Sets input_width, input_height and fixed_batch, and returns the closed shape that the network is

@@ -1,6 +1,6 @@
 // Adds nodes to a graph, behind or before those of its exporter.
-#ifndef LATTICE_MODEL_GRAPH_EXTENSION_H_
-#define LATTICE_MODEL_GRAPH_EXTENSION_H_
+#ifndef LATTICE_LAYOUTS_GRAPH_EXTENSION_H_
+#define LATTICE_LAYOUTS_GRAPH_EXTENSION_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -53,4 +53,4 @@ class GraphExtension {
 
 }  // namespace lattice
 
-#endif  // LATTICE_MODEL_GRAPH_EXTENSION_H_
+#endif  // LATTICE_LAYOUTS_GRAPH_EXTENSION_H_

@@ -1,6 +1,6 @@
 // A small network that ends as RT-DETR, RT-DETRv2 or D-FINE do.
-#ifndef LATTICE_TEST_MODEL_DETR_WRITER_H_
-#define LATTICE_TEST_MODEL_DETR_WRITER_H_
+#ifndef LATTICE_TEST_LAYOUTS_DETR_WRITER_H_
+#define LATTICE_TEST_LAYOUTS_DETR_WRITER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -174,4 +174,4 @@ class Detr {
 
 }  // namespace lattice::test
 
-#endif  // LATTICE_TEST_MODEL_DETR_WRITER_H_
+#endif  // LATTICE_TEST_LAYOUTS_DETR_WRITER_H_

@@ -1,6 +1,6 @@
 // A small network that ends as NanoDet-Plus does.
-#ifndef LATTICE_TEST_MODEL_NANODET_WRITER_H_
-#define LATTICE_TEST_MODEL_NANODET_WRITER_H_
+#ifndef LATTICE_TEST_LAYOUTS_NANODET_WRITER_H_
+#define LATTICE_TEST_LAYOUTS_NANODET_WRITER_H_
 
 #include <cstddef>
 #include <map>
@@ -62,4 +62,4 @@ inline std::string Nanodet(const NanodetEnd& end = {},
 
 }  // namespace lattice::test
 
-#endif  // LATTICE_TEST_MODEL_NANODET_WRITER_H_
+#endif  // LATTICE_TEST_LAYOUTS_NANODET_WRITER_H_

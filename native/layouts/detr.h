@@ -1,6 +1,6 @@
 // RT-DETR, RT-DETRv2 and D-FINE: rewritten into a network whose boxes are read.
-#ifndef LATTICE_MODEL_DETR_H_
-#define LATTICE_MODEL_DETR_H_
+#ifndef LATTICE_LAYOUTS_DETR_H_
+#define LATTICE_LAYOUTS_DETR_H_
 
 #include "native/model/model_info.h"
 #include "native/model/onnx_graph.h"
@@ -28,4 +28,4 @@ bool TurnDetrIntoFinal(ModelInfo info, OnnxModel* model);
 
 }  // namespace lattice
 
-#endif  // LATTICE_MODEL_DETR_H_
+#endif  // LATTICE_LAYOUTS_DETR_H_

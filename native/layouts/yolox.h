@@ -1,6 +1,6 @@
 // YOLOX, whose exports give the numbers of cells: rewritten into a network whose boxes are read.
-#ifndef LATTICE_MODEL_YOLOX_H_
-#define LATTICE_MODEL_YOLOX_H_
+#ifndef LATTICE_LAYOUTS_YOLOX_H_
+#define LATTICE_LAYOUTS_YOLOX_H_
 
 #include "native/model/model_info.h"
 #include "native/model/onnx_graph.h"
@@ -18,4 +18,4 @@ bool TurnYoloxIntoRows(ModelInfo info, OnnxModel* model);
 
 }  // namespace lattice
 
-#endif  // LATTICE_MODEL_YOLOX_H_
+#endif  // LATTICE_LAYOUTS_YOLOX_H_

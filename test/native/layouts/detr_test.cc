@@ -8,10 +8,10 @@
 
 #include "native/cpu/openvino_core.h"
 #include "native/gpu/tensorrt/gpu_network.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/model_description.h"
-#include "native/model/readable_layout.h"
 #include "test/native/gpu/tensorrt/network_runner.h"
-#include "test/native/model/detr_writer.h"
+#include "test/native/layouts/detr_writer.h"
 
 namespace lattice {
 namespace {
@@ -73,7 +73,7 @@ TEST_P(DetrTest, GivesTheBoxesOfItsOwnPostprocessing) {
   const auto numbers = OutputsOf(Written(raw), Picture());
   const auto expected = BestPairs(numbers[0], numbers[1]);
   ModelInfo info = Described();
-  const auto found = OutputsOf(WithReadableLayout(Written(GetParam()), &info), Picture());
+  const auto found = OutputsOf(InKnownLayout(Written(GetParam()), &info), Picture());
   ASSERT_TRUE(info.stretched);
   EXPECT_TRUE(info.only_f32);
   ASSERT_EQ(found.size(), 1u);
@@ -89,7 +89,7 @@ TEST_P(DetrTest, GivesTheBoxesOfItsOwnPostprocessing) {
 // As GPUs get it: half floats in, and all else in float32.
 TEST_P(DetrTest, GivesTheSameBoxesWhenConvertedForAGpu) {
   ModelInfo info = Described();
-  const std::string file = WithReadableLayout(Written(GetParam()), &info);
+  const std::string file = InKnownLayout(Written(GetParam()), &info);
   info.input_width = kWidth;
   info.input_height = kHeight;
   info.fixed_batch = 1;
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, DetrTest,
 
 TEST(DetrFormsTest, ClosesSidesThatAreOpen) {
   ModelInfo info = Described();
-  const std::string file = WithReadableLayout(Written({.sides_open = true}), &info);
+  const std::string file = InKnownLayout(Written({.sides_open = true}), &info);
   const auto network = SharedCore().read_model(file, ov::Tensor());
   EXPECT_EQ(network->input().get_partial_shape(), (ov::PartialShape{1, 3, kHeight, kWidth}));
 }
@@ -123,7 +123,7 @@ TEST(DetrFormsTest, LeavesEveryOtherModelAsItIs) {
   const auto is_left = [](const Form& form, int classes = kClasses) {
     ModelInfo info = Described(classes);
     const std::string file = Written(form);
-    return WithReadableLayout(file, &info) == file && !info.stretched && !info.only_f32;
+    return InKnownLayout(file, &info) == file && !info.stretched && !info.only_f32;
   };
   EXPECT_FALSE(is_left({}));
   EXPECT_TRUE(is_left({}, kClasses - 1));

@@ -1,4 +1,4 @@
-#include "native/model/graph_extension.h"
+#include "native/layouts/graph_extension.h"
 
 #include <iterator>
 #include <utility>

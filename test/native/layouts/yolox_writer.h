@@ -1,6 +1,6 @@
 // A small network that ends as YOLOX does.
-#ifndef LATTICE_TEST_MODEL_YOLOX_WRITER_H_
-#define LATTICE_TEST_MODEL_YOLOX_WRITER_H_
+#ifndef LATTICE_TEST_LAYOUTS_YOLOX_WRITER_H_
+#define LATTICE_TEST_LAYOUTS_YOLOX_WRITER_H_
 
 #include <cstddef>
 #include <map>
@@ -56,4 +56,4 @@ inline std::string Yolox(const YoloxEnd& end = {},
 
 }  // namespace lattice::test
 
-#endif  // LATTICE_TEST_MODEL_YOLOX_WRITER_H_
+#endif  // LATTICE_TEST_LAYOUTS_YOLOX_WRITER_H_

@@ -1,4 +1,4 @@
-#include "native/model/detr.h"
+#include "native/layouts/detr.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "native/model/graph_extension.h"
+#include "native/layouts/graph_extension.h"
 #include "native/model/graph_tensors.h"
 #include "native/model/model_description.h"
 

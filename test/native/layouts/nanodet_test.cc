@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "native/gpu/tensorrt/gpu_network.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
-#include "native/model/readable_layout.h"
 #include "test/native/gpu/tensorrt/network_runner.h"
-#include "test/native/model/nanodet_writer.h"
+#include "test/native/layouts/nanodet_writer.h"
 
 namespace lattice {
 namespace {
@@ -59,7 +59,7 @@ TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
   const std::vector<float> raw = OutputOf(file, as_trained);
   const size_t cells = raw.size() / kColumns;
   ModelInfo info = Described();
-  const std::vector<float> rows = OutputOf(WithReadableLayout(file, &info), picture);
+  const std::vector<float> rows = OutputOf(InKnownLayout(file, &info), picture);
   ASSERT_TRUE(info.stretched);
   EXPECT_FALSE(info.only_f32);
   ASSERT_EQ(rows.size(), (4 + kClasses) * cells);
@@ -94,14 +94,14 @@ INSTANTIATE_TEST_SUITE_P(Opsets, NanodetTest, testing::Values(11, 17));
 TEST(NanodetFormsTest, RunsAnyBatchOnAGpu) {
   for (const uint64_t opset : {uint64_t{11}, uint64_t{17}}) {
     ModelInfo info = Described();
-    const std::string file = WithReadableLayout(Nanodet({.opset = opset}), &info);
+    const std::string file = InKnownLayout(Nanodet({.opset = opset}), &info);
     EXPECT_EQ(BatchHeldBy(*ReadOnnxModel(BytesOf(file)), std::nullopt), "");
   }
 }
 
 TEST(NanodetFormsTest, LeavesEveryOtherModelAsItIs) {
   const auto is_left = [](const std::string& file, ModelInfo info) {
-    return WithReadableLayout(file, &info) == file && !info.stretched;
+    return InKnownLayout(file, &info) == file && !info.stretched;
   };
   EXPECT_FALSE(is_left(Nanodet(), Described()));
   EXPECT_TRUE(is_left(Nanodet(), Described("['car']")));
@@ -110,7 +110,7 @@ TEST(NanodetFormsTest, LeavesEveryOtherModelAsItIs) {
   EXPECT_TRUE(is_left(Nanodet({.perm = {1, 2, 0}}), Described()));
   const std::string once = [] {
     ModelInfo info = Described();
-    return WithReadableLayout(Nanodet(), &info);
+    return InKnownLayout(Nanodet(), &info);
   }();
   EXPECT_TRUE(is_left(once, Described()));
 }

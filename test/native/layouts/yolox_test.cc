@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "native/gpu/tensorrt/gpu_network.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
-#include "native/model/readable_layout.h"
 #include "test/native/gpu/tensorrt/network_runner.h"
-#include "test/native/model/yolox_writer.h"
+#include "test/native/layouts/yolox_writer.h"
 
 namespace lattice {
 namespace {
@@ -27,7 +27,7 @@ ModelInfo Described(const std::string& names = "['car', 'bus']") {
 
 std::string Rewritten(const std::string& file) {
   ModelInfo info = Described();
-  return WithReadableLayout(file, &info);
+  return InKnownLayout(file, &info);
 }
 
 std::vector<float> OutputOf(const std::string& file, const std::vector<float>& pixels) {
@@ -75,7 +75,7 @@ TEST(YoloxTest, RunsAnyBatchOnAGpu) {
 
 TEST(YoloxTest, LeavesEveryOtherModelAsItIs) {
   const auto is_left = [](const std::string& file, ModelInfo info) {
-    return WithReadableLayout(file, &info) == file && !info.stretched;
+    return InKnownLayout(file, &info) == file && !info.stretched;
   };
   EXPECT_FALSE(is_left(Yolox(), Described()));
   EXPECT_TRUE(is_left(Yolox(), Described("['car']")));

@@ -1,6 +1,6 @@
 // NanoDet-Plus: rewritten into a network whose boxes are read.
-#ifndef LATTICE_MODEL_NANODET_H_
-#define LATTICE_MODEL_NANODET_H_
+#ifndef LATTICE_LAYOUTS_NANODET_H_
+#define LATTICE_LAYOUTS_NANODET_H_
 
 #include "native/model/model_info.h"
 #include "native/model/onnx_graph.h"
@@ -18,4 +18,4 @@ bool TurnNanodetIntoRows(ModelInfo info, OnnxModel* model);
 
 }  // namespace lattice
 
-#endif  // LATTICE_MODEL_NANODET_H_
+#endif  // LATTICE_LAYOUTS_NANODET_H_
