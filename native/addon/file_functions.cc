@@ -12,6 +12,7 @@
 #include "native/gpu/tensorrt/tensorrt_model.h"
 #include "native/image/decode.h"
 #include "native/kept/kept_folder.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/model_file.h"
 #include "native/model/onnx_metadata.h"
 
@@ -106,6 +107,11 @@ Napi::Value StartGpuLimits(const Napi::CallbackInfo& info) {
 
 Napi::Value StartReadModel(const Napi::CallbackInfo& info) {
   return StartOnPath<std::string>(info, "latticeReadModel", ReadModelFile, ToBuffer<std::string>);
+}
+
+Napi::Value StartReadInKnownLayout(const Napi::CallbackInfo& info) {
+  return StartOnPath<std::string>(info, "latticeReadInKnownLayout", ReadInKnownLayout,
+                                  ToBuffer<std::string>);
 }
 
 Napi::Value StartReadKept(const Napi::CallbackInfo& info) {

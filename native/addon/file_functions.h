@@ -17,6 +17,9 @@ Napi::Value StartGpuLimits(const Napi::CallbackInfo& info);
 // readModel(path): a Buffer, or an Error with a code of ReadModelFile.
 Napi::Value StartReadModel(const Napi::CallbackInfo& info);
 
+// readInKnownLayout(path): a Buffer, or an Error with a code of the function of this name.
+Napi::Value StartReadInKnownLayout(const Napi::CallbackInfo& info);
+
 // readKept(folder, name): the text that was kept, null for none. Never rejects.
 Napi::Value StartReadKept(const Napi::CallbackInfo& info);
 

@@ -67,6 +67,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
               Napi::Function::New(env, lattice::StartDescribeModel, "describeModel"));
   exports.Set("gpuLimits", Napi::Function::New(env, lattice::StartGpuLimits, "gpuLimits"));
   exports.Set("readModel", Napi::Function::New(env, lattice::StartReadModel, "readModel"));
+  exports.Set("readInKnownLayout",
+              Napi::Function::New(env, lattice::StartReadInKnownLayout, "readInKnownLayout"));
   exports.Set("readKept", Napi::Function::New(env, lattice::StartReadKept, "readKept"));
   exports.Set("keep", Napi::Function::New(env, lattice::StartKeep, "keep"));
   exports.Set("decodeImage", Napi::Function::New(env, lattice::StartDecodeImage, "decodeImage"));
