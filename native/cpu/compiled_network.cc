@@ -105,7 +105,7 @@ ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision preci
 
 // Nothing where the networks are not to be kept.
 std::optional<KeptFolder> OpenFolder(const EngineOptions& options) {
-  // What a list of rectangles comes to is no part of the findings.
+  // The outcome of a list of rectangles is no part of the findings.
   if (options.kept_folder.empty() || options.most_kept_bytes == 0 || options.rectangles) {
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// What the raw exports of YOLOX and NanoDet have in common: one output, in which the numbers of the
+// The raw exports of YOLOX and NanoDet have in common: one output, in which the numbers of the
 // cells of several grids follow each other.
 #ifndef LATTICE_LAYOUTS_GRID_EXPORT_H_
 #define LATTICE_LAYOUTS_GRID_EXPORT_H_
@@ -21,13 +21,13 @@ const OnnxNode* JoinedGrids(const OnnxGraph& graph, const GraphTensors& tensors,
 // Whether it joins so many tensors along this axis. Null is none.
 bool Joins(const OnnxNode* node, size_t tensors, int64_t axis);
 
-// Of what a convolution with weights of float32 makes; 0 for another tensor.
+// Channels that a convolution with weights of float32 makes; 0 for another tensor.
 int64_t ChannelsOf(const GraphTensors& tensors, const std::string& tensor);
 
 // The picture, where it is the only input; else null.
 const OnnxValueInfo* OnlyPicture(const OnnxGraph& graph, const GraphTensors& tensors);
 
-// Of all grids, finest first.
+// The cells of all grids, finest first.
 struct Cells {
   std::vector<float> places;   // [1, 2, cells]: left and top in pixels
   std::vector<float> strides;  // [1, 1, cells]

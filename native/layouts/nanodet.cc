@@ -18,7 +18,7 @@ namespace lattice {
 namespace {
 
 constexpr int kNanodetStrides[] = {8, 16, 32, 64};
-// Of levels 0 to 255, blue first.
+// In levels 0 to 255, blue first.
 constexpr float kMean[] = {103.53f, 116.28f, 123.675f};
 constexpr float kDeviation[] = {57.375f, 57.12f, 58.395f};
 // The first whose Slice takes its ends as inputs, and from where on ReduceSum takes its axes so.
@@ -30,7 +30,7 @@ struct NanodetNumbers {
   int64_t bins = 0;
 };
 
-// Of whole numbers that the file holds; 0 for others.
+// The first of whole numbers that the file holds; 0 for others.
 int64_t FirstOf(const GraphTensors& tensors, const std::string& tensor) {
   std::optional<std::vector<int64_t>> numbers;
   if (const OnnxTensor* constant = tensors.ConstantOf(tensor)) {

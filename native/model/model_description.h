@@ -34,7 +34,7 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
 // or sides that are no multiple of the stride.
 Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info);
 
-// Of a whole network: sets head, and anchors where the layout is kRows. kInvalidModel unless there
+// For a whole network: sets head, and anchors where the layout is kRows. kInvalidModel unless there
 // is one output [batch, 4 + classes, anchors], or [batch, rows, 6] of a network that chooses its
 // boxes (box_choice.h), with what was found, which layout it looks like, and how to export the
 // model so that it can be used. `info` has its input. That the numbers are what the layout says is

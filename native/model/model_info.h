@@ -12,11 +12,11 @@
 
 namespace lattice {
 
-// Of the numbers that a network computes. With signed ones OpenVINO's integer convolutions give
+// The numbers that a network computes. With signed ones OpenVINO's integer convolutions give
 // wrong answers (2026.4.1: every score near 0).
 enum class Quantization { kNone, kUnsigned, kSigned };
 
-// What reading the network of a file has found: numbers that are kept with the compiled network.
+// Found by reading the network of a file: numbers that are kept with the compiled network.
 struct Findings {
   int input_width = 0;
   int input_height = 0;
@@ -55,7 +55,7 @@ struct BatchEngine {
   std::string file;  // in the folder of engines, there or not; "" where a loaded one is not kept
 };
 
-// What changes while a model is loaded: more batch sizes (Engine::AddBatches).
+// Changes while a model is loaded: more batch sizes (Engine::AddBatches).
 struct LoadedBatches {
   // About what the loaded model takes of the memory of its device.
   size_t memory_bytes = 0;

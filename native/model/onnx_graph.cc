@@ -60,7 +60,7 @@ bool WriteKind(const OnnxGraph& graph, uint32_t number, std::string& out) {
   }
 }
 
-// Room for what a rewritten network has more, so that megabytes of weights are not copied again.
+// Space for what a rewritten network has more, so that megabytes of weights are not copied again.
 constexpr size_t kAdded = size_t{1} << 20;
 
 // `bytes`: about what it takes.
