@@ -1,5 +1,5 @@
 # The NVIDIA side, which a machine may lack: the CUDA toolkit and TensorRT's headers.
-#   LATTICE_CUDA        AUTO takes what is there, ON insists, OFF does not look
+#   LATTICE_CUDA        AUTO takes what is there, ON requires them, OFF does not look
 #   TensorRT::headers   NvInfer.h and NvOnnxParser.h; the libraries are opened at run time and never linked
 # Sets LATTICE_HAS_CUDA; where it is ON, language CUDA is enabled and CUDA::cudart_static exists.
 

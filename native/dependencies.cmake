@@ -28,7 +28,7 @@ find_package(OpenVINO QUIET COMPONENTS Runtime ONNX)
 if(OpenVINO_FOUND)
   message(STATUS "OpenVINO ${OpenVINO_VERSION} of the system: ${OpenVINO_DIR}")
 else()
-  # The wheel's own CMake files insist on every library of the wheel, and most of them are left out here.
+  # The wheel's own CMake files require every library of the wheel, and most of them are left out here.
   set(lattice_openvino ${CMAKE_SOURCE_DIR}/.deps/openvino)
   file(GLOB lattice_openvino_library ${lattice_openvino}/libs/libopenvino.so.*)
   if(NOT lattice_openvino_library)

@@ -83,7 +83,7 @@ Status Answer(const std::vector<std::string>& words) {
     return {StatusCode::kInternalError, "See the head of bench/native/main.cc for the arguments."};
   }
   GpuEngineOptions options;
-  options.cache_folder = words[1];
+  options.kept_folder = words[1];
   options.batches.clear();
   for (size_t i = 2; i < words.size(); ++i) options.batches.push_back(std::atoi(words[i].c_str()));
   return TimeBatches(words[0], options);

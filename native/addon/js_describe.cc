@@ -76,8 +76,8 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("sha256", info.sha256);
   object.Set("device", info.device);
   object.Set("precision", info.precision);
-  object.Set("memoryBytes", static_cast<double>(info.memory_bytes));
-  object.Set("engines", ToEngines(env, info.engines));
+  object.Set("memoryBytes", static_cast<double>(model.batches.memory_bytes));
+  object.Set("engines", ToEngines(env, model.batches.engines));
   object.Set("keptFile", ToTextOrNull(env, info.kept_file));
   object.Set("wasKept", info.was_kept);
   object.Set("replaced", ToNames(env, info.replaced));

@@ -1,16 +1,12 @@
-// What the addon exports: NativeAddon of src/native/contract.ts, line for line.
+// Exports of the addon: NativeAddon of src/native/contract.ts, line for line.
 #include <napi.h>
 
 #include <string>
 
 #include "native/addon/core_wrap.h"
-#include "native/addon/decode_image_work.h"
-#include "native/addon/describe_model_work.h"
-#include "native/addon/gpu_limits_work.h"
-#include "native/addon/kept_file_work.h"
-#include "native/addon/read_model_work.h"
+#include "native/addon/file_functions.h"
 #include "native/cpu/openvino_network.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/image/decode.h"
 
 namespace {
@@ -71,6 +67,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
               Napi::Function::New(env, lattice::StartDescribeModel, "describeModel"));
   exports.Set("gpuLimits", Napi::Function::New(env, lattice::StartGpuLimits, "gpuLimits"));
   exports.Set("readModel", Napi::Function::New(env, lattice::StartReadModel, "readModel"));
+  exports.Set("readInKnownLayout",
+              Napi::Function::New(env, lattice::StartReadInKnownLayout, "readInKnownLayout"));
   exports.Set("readKept", Napi::Function::New(env, lattice::StartReadKept, "readKept"));
   exports.Set("keep", Napi::Function::New(env, lattice::StartKeep, "keep"));
   exports.Set("decodeImage", Napi::Function::New(env, lattice::StartDecodeImage, "decodeImage"));

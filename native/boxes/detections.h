@@ -20,7 +20,7 @@ struct DetectionOptions {
   float iou = 0.7f;          // suppress IoU > iou within a class
   int max_detections = 300;
   std::vector<int> class_ids;  // empty = all; applied before suppression
-  // Instead of boxes: every row of a whole network, to judge whether its layout is what it was
+  // Instead of boxes: every row of a whole network, to tell whether its layout is what it was
   // taken for. In input pixels, with the best class of each anchor, in the order of the output,
   // whatever the numbers are. Without effect where the network is cut at its head.
   bool raw = false;

@@ -12,13 +12,10 @@
 #include "native/cpu/cpu_precision.h"
 #include "native/cpu/findings.h"
 #include "native/cpu/openvino_model.h"
-#include "native/engine_cache/engine_cache.h"
-#include "native/engine_cache/file_name.h"
-#include "native/engine_cache/sha256.h"
-#include "native/model/model_description.h"
+#include "native/kept/file_name.h"
+#include "native/kept/kept_folder.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/model_file.h"
-#include "native/model/onnx_metadata.h"
-#include "native/model/readable_layout.h"
 
 namespace lattice {
 namespace {
@@ -57,9 +54,9 @@ std::string NameOf(const std::string& path, const std::string& sha256, bool bf16
 }
 
 // Nothing where there is none; `fault` becomes a sentence where there is one that is of no use.
-std::optional<Network> Kept(const EngineCache& cache, const std::string& name, size_t classes,
+std::optional<Network> Kept(const KeptFolder& folder, const std::string& name, size_t classes,
                             std::string* fault) {
-  const auto file = cache.Load(name, fault);
+  const auto file = folder.Load(name, fault);
   if (!file) return std::nullopt;
   const auto findings = ReadFindings(*file, classes);
   if (!findings) {
@@ -70,17 +67,17 @@ std::optional<Network> Kept(const EngineCache& cache, const std::string& name, s
 }
 
 // Where it cannot be kept, the next load only takes longer. False then.
-bool Keep(const EngineCache& cache, const std::string& name, const Network& network,
+bool Keep(const KeptFolder& folder, const std::string& name, const Network& network,
           size_t most_bytes) {
   std::vector<char> file = BytesOf(network.findings);
   const auto* exported = static_cast<const char*>(network.exported.data());
   file.insert(file.end(), exported, exported + network.exported.get_byte_size());
-  const auto lock = cache.Lock("networks", Clock::now());
+  const auto lock = folder.Lock("networks", Clock::now());
   if (!lock.ok() || file.size() > most_bytes) return false;
-  const bool kept = cache.Store(name, file).ok();
+  const bool kept = folder.Store(name, file).ok();
   // Before the others are looked at, which it may be among.
-  const ScopedFd held = cache.Hold(name);
-  cache.KeepWithin(kSuffix, most_bytes);
+  const ScopedFd held = folder.Hold(name);
+  folder.KeepWithin(kSuffix, most_bytes);
   return kept;
 }
 
@@ -91,16 +88,15 @@ CpuPrecision PrecisionOf(const Findings& findings, bool bf16) {
 }
 
 Network Compile(const OpenVinoModel& model, bool bf16) {
-  const Findings findings = FoundIn(model);
   auto compiled = SharedCore().compile_model(model.network, "CPU",
-                                             CpuProperties(1, 0, PrecisionOf(findings, bf16)));
+                                             CpuProperties(1, 0, PrecisionOf(model.info, bf16)));
   std::ostringstream exported;
   compiled.export_model(exported);
-  return {findings, Copied(std::move(exported).str())};
+  return {model.info, Copied(std::move(exported).str())};
 }
 
 ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision precision) {
-  Describe(findings, &info);
+  static_cast<Findings&>(info) = findings;
   info.device = "CPU";
   info.precision = precision.bf16 ? "bf16" : "f32";
   if (findings.quantization == Quantization::kUnsigned) info.precision = "int8";
@@ -108,12 +104,12 @@ ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision preci
 }
 
 // Nothing where the networks are not to be kept.
-std::optional<EngineCache> OpenCache(const EngineOptions& options) {
-  // What a list of rectangles comes to is no part of the findings.
-  if (options.cache_folder.empty() || options.most_kept_bytes == 0 || options.rectangles) {
+std::optional<KeptFolder> OpenFolder(const EngineOptions& options) {
+  // The outcome of a list of rectangles is no part of the findings.
+  if (options.kept_folder.empty() || options.most_kept_bytes == 0 || options.rectangles) {
     return std::nullopt;
   }
-  auto opened = EngineCache::Open(options.cache_folder);
+  auto opened = KeptFolder::Open(options.kept_folder);
   if (!opened.ok()) return std::nullopt;
   return *std::move(opened);
 }
@@ -122,47 +118,37 @@ std::optional<EngineCache> OpenCache(const EngineOptions& options) {
 
 Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const EngineOptions& options,
                                               Source source) {
-  auto file = ReadModelFile(path);
+  auto file = ReadDescribedModel(path);
   if (!file.ok()) return file.status();
-  auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
-  if (!metadata.ok()) return metadata.status();
-  auto described = DescribeMetadata(*std::move(metadata));
-  if (!described.ok()) return described.status();
+  ModelInfo& described = file->info;
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
 
-  described->sha256 = Sha256(*file);
-  const size_t file_bytes = file->size();
-  const auto cache = OpenCache(options);
-  const std::string name = cache ? NameOf(path, described->sha256, *bf16) : std::string();
+  const size_t file_bytes = file->bytes.size();
+  const auto folder = OpenFolder(options);
+  const std::string name = folder ? NameOf(path, described.sha256, *bf16) : std::string();
   std::optional<Network> network;
   std::string fault;
-  if (cache && source == Source::kCacheOrFile) {
-    network = Kept(*cache, name, described->names.size(), &fault);
+  if (folder && source == Source::kKeptOrFile) {
+    network = Kept(*folder, name, described.names.size(), &fault);
   }
   const bool was_kept = network.has_value();
   bool is_kept = was_kept;
-  std::vector<InputSize> rectangles;
-  std::vector<std::string> without;
   if (!network) {
-    const std::string readable = WithReadableLayout(*std::move(file), &*described);
-    auto model = ReadOpenVinoModel(readable, *described, options.rectangles);
+    const std::string known = InKnownLayout(std::move(file->bytes), &described);
+    auto model = ReadOpenVinoModel(known, described, options.rectangles);
     if (!model.ok()) return model.status();
-    rectangles = model->info.rectangles;
-    without = model->info.without;
     network = Compile(*model, *bf16);
-    is_kept = cache && Keep(*cache, name, *network, options.most_kept_bytes);
+    described = std::move(model->info);
+    is_kept = folder && Keep(*folder, name, *network, options.most_kept_bytes);
   }
   CompiledNetwork compiled;
   compiled.precision_ = PrecisionOf(network->findings, *bf16);
-  compiled.info_ = Described(*std::move(described), network->findings, compiled.precision_);
-  compiled.info_.rectangles = std::move(rectangles);
-  compiled.info_.without = std::move(without);
+  compiled.info_ = Described(std::move(described), network->findings, compiled.precision_);
   compiled.info_.was_kept = was_kept;
   if (is_kept) compiled.info_.kept_file = name;
-  if (is_kept) compiled.in_use_ = std::make_shared<const ScopedFd>(cache->Hold(name));
+  if (is_kept) compiled.in_use_ = std::make_shared<const ScopedFd>(folder->Hold(name));
   if (!fault.empty()) compiled.info_.replaced.push_back(fault);
-  compiled.findings_ = network->findings;
   compiled.exported_ = network->exported;
   compiled.file_bytes_ = file_bytes;
   return compiled;
@@ -171,7 +157,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
 ov::CompiledModel CompiledNetwork::WithStreams(int threads, int streams) const {
   auto network =
       SharedCore().import_model(exported_, "CPU", CpuProperties(threads, streams, precision_));
-  CheckPorts(network, findings_);
+  CheckPorts(network, info_);
   return network;
 }
 

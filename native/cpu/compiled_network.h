@@ -19,16 +19,15 @@ namespace lattice {
 // times as long as loading what it came to, and up to seconds for a quantised network. Thread-safe.
 class CompiledNetwork {
  public:
-  enum class Source { kCacheOrFile, kFile };
+  enum class Source { kKeptOrFile, kFile };
 
-  // Codes of OpenVinoNetwork::Load. With a cache folder the network is kept there, with what
+  // Codes of OpenVinoNetwork::Load. With a folder for them the network is kept there, with what
   // reading the model has found, and a later load takes it from there: info().was_kept, and the
   // library may refuse what it has once written. What is not as it was stored is compiled anew and
   // replaced; info().replaced says so. An unusable folder is none. Throws what the library throws.
   static Result<CompiledNetwork> Load(const std::string& path, const EngineOptions& options,
-                                      Source source = Source::kCacheOrFile);
+                                      Source source = Source::kKeptOrFile);
 
-  // All but memory_bytes.
   const ModelInfo& info() const { return info_; }
   size_t file_bytes() const { return file_bytes_; }
   // While it is held the kept file stays.
@@ -44,7 +43,6 @@ class CompiledNetwork {
 
   ModelInfo info_;
   CpuPrecision precision_;
-  Findings findings_;
   ov::Tensor exported_;
   std::shared_ptr<const ScopedFd> in_use_;
   size_t file_bytes_ = 0;

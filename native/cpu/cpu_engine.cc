@@ -26,7 +26,7 @@ BlockPool& PixelPool() {
   return *pool;
 }
 
-// Of the model's own input; every smaller one has as much, so that any block serves any image.
+// Takes the model's own input; every smaller one has as much, so that any block serves any image.
 size_t InputBytes(const ModelInfo& info) {
   return size_t{3} * static_cast<size_t>(info.input_width) *
          static_cast<size_t>(info.input_height) * sizeof(float);
@@ -58,7 +58,7 @@ struct CpuInput final : EngineInput {
   LetterboxTransform transform;
 };
 
-// What Detect needs of a slot's last batch.
+// Detect needs this of a slot's last batch.
 struct LastBatch {
   std::vector<NetworkItem> outputs;
   std::vector<EngineItem> items;
@@ -73,6 +73,7 @@ class CpuEngine final : public Engine {
         async_(static_cast<size_t>(network_->slots(WorkClass::kAsync))) {}
 
   const ModelInfo& info() const override { return network_->info(); }
+  LoadedBatches batches() const override { return {network_->memory_bytes(), {}}; }
   int slots(WorkClass work_class) const override { return network_->slots(work_class); }
   int wide_slots(WorkClass work_class) const override { return network_->wide_slots(work_class); }
   int max_batch(WorkClass /*work_class*/) const override { return network_->max_batch(); }

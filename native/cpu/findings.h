@@ -1,5 +1,4 @@
-// What reading a model has found beside its metadata, in the form in which it is kept with the
-// compiled network.
+// The form in which findings are kept with the compiled network.
 #ifndef LATTICE_CPU_FINDINGS_H_
 #define LATTICE_CPU_FINDINGS_H_
 
@@ -8,30 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "native/cpu/openvino_model.h"
-#include "native/model/head.h"
-#include "native/model/input_size.h"
 #include "native/model/model_info.h"
 
 namespace lattice {
 
-struct Findings {
-  InputSize input = {};
-  Head head = {};
-  int anchors = 0;
-  bool any_rectangle = false;
-  int fixed_batch = 0;
-  bool stretched = false;
-  bool only_f32 = false;
-  Quantization quantization = Quantization::kNone;
-};
-
-Findings FoundIn(const OpenVinoModel& model);
-
-// Sets what was found.
-void Describe(const Findings& findings, ModelInfo* info);
-
-std::vector<char> BytesOf(const Findings& findings);
+std::vector<char> BytesOf(Findings findings);
 
 // Nothing where a number is beyond what it can be for a model of so many classes.
 inline constexpr size_t kFindingsBytes = 15 * sizeof(int);

@@ -15,17 +15,12 @@
 
 namespace lattice {
 
-// Of the numbers that a network computes. With signed ones the library's integer convolutions give
-// wrong answers (2026.4.1: every score near 0).
-enum class Quantization { kNone, kUnsigned, kSigned };
-
 struct OpenVinoModel {
   // Float32 ports. The outputs are those of info.head.layout. The sides of the input are open, up
   // to the model's own, where info tells of rectangles; else all shapes but those of kFinal are
   // closed.
   std::shared_ptr<ov::Model> network;
-  ModelInfo info;  // all but device, precision and memory
-  Quantization quantization = Quantization::kNone;
+  ModelInfo info;  // all but device and precision
 };
 
 // Cuts the network at its head where that is proven to give the same boxes (head_check.h), else

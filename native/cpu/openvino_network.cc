@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kInputAlignment = 64;
 
-// Of what a load computes beside models that serve.
+// For all that a load computes beside models that serve.
 constexpr int kLoadNice = 10;
 
 std::string FirstLine(const std::exception& error) {
@@ -130,7 +130,8 @@ class Slot {
     }
   }
 
-  // What a network with its own suppression promises may be open; what it gives is not.
+  // The shape that a network with its own suppression promises may be open; that of its rows is
+  // not.
   void CheckRows() {
     const ov::Shape shape = request_.get_output_tensor().get_shape();
     if (shape.size() == 3 && shape[0] == Batch() && shape[2] == 6) return;
@@ -243,7 +244,7 @@ class SyncSlots {
     return {network.WithStreams(threads, batches), network.info(), batches};
   }
 
-  // Of an empty image alone.
+  // For an empty image alone.
   static double BestMs(Slot& slot, const ModelInfo& info) {
     constexpr int kRounds = 4;
     const InputSize own{info.input_width, info.input_height};
@@ -296,8 +297,8 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
     auto network = Make(path, options);
     if (!network.ok()) return network;
     // An estimate: other threads allocate and free at the same time.
-    const size_t least = memory_before + (*network)->info_.memory_bytes;
-    (*network)->info_.memory_bytes = std::max(AnonymousResidentBytes(), least) - memory_before;
+    const size_t least = memory_before + (*network)->memory_bytes_;
+    (*network)->memory_bytes_ = std::max(AnonymousResidentBytes(), least) - memory_before;
     return network;
   } catch (const std::exception& error) {
     return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
@@ -307,7 +308,7 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string& path,
                                                                const EngineOptions& options) {
   using Source = CompiledNetwork::Source;
-  auto network = LoadCompiled(path, options, options.anew ? Source::kFile : Source::kCacheOrFile);
+  auto network = LoadCompiled(path, options, options.anew ? Source::kFile : Source::kKeptOrFile);
   if (!network.ok()) return network.status();
   std::unique_ptr<Slots> slots;
   std::string fault;
@@ -321,10 +322,11 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
     slots = std::make_unique<Slots>(*network, options);
   }
   ModelInfo info = network->info();
-  info.memory_bytes = network->file_bytes();
   if (!fault.empty()) info.replaced.push_back(fault);
-  return std::unique_ptr<OpenVinoNetwork>(
+  std::unique_ptr<OpenVinoNetwork> made(
       new OpenVinoNetwork(std::move(info), network->in_use(), std::move(slots)));
+  made->memory_bytes_ = network->file_bytes();
+  return made;
 }
 
 OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, std::shared_ptr<const ScopedFd> in_use,

@@ -38,6 +38,7 @@ class OpenVinoNetwork {
   OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;
 
   const ModelInfo& info() const { return info_; }
+  size_t memory_bytes() const { return memory_bytes_; }
   int slots(WorkClass work_class) const;
   int wide_slots(WorkClass work_class) const;  // as Engine::wide_slots
   // One image, or the model's fixed batch.
@@ -54,7 +55,8 @@ class OpenVinoNetwork {
   OpenVinoNetwork(ModelInfo info, std::shared_ptr<const ScopedFd> in_use,
                   std::unique_ptr<Slots> slots);
 
-  ModelInfo info_;
+  const ModelInfo info_;
+  size_t memory_bytes_ = 0;
   const std::shared_ptr<const ScopedFd> in_use_;  // the kept network
   const std::unique_ptr<Slots> slots_;
 };

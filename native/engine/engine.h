@@ -42,8 +42,8 @@ struct EngineOptions {
   bool beside_others = false;
   size_t idle_inputs = 8;  // host inputs kept for later images, at most
   // Folder of compiled networks, made if its parent exists; "" compiles on each load. CPU only.
-  std::string cache_folder = {};
-  // Of all compiled networks in that folder together; those in use may be more. CPU only.
+  std::string kept_folder = {};
+  // The size of all compiled networks in that folder together; those in use may be more. CPU only.
   size_t most_kept_bytes = size_t{2} << 30;
   bool anew = false;  // compiles although there is a network, which is replaced. CPU only.
   // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in
@@ -88,10 +88,13 @@ using OnEngineBuild = std::function<bool(double share)>;
 class Engine {
  public:
   virtual ~Engine() = default;
+  // Constant. Thread-safe.
   virtual const ModelInfo& info() const = 0;
-  // Loads the engines of more batch sizes of `info().engines`, all or none of them. Run goes on
+  // Not beside AddBatches.
+  virtual LoadedBatches batches() const { return {}; }
+  // Loads the engines of more batch sizes of `batches().engines`, all or none of them. Run goes on
   // meanwhile; a batch waits no longer than it takes to exchange pointers. `max_batch` never falls.
-  // Not beside another call of it or of `info`. Codes of LoadGpuEngine.
+  // Not beside another call of it or of `batches`. Codes of LoadGpuEngine.
   virtual Status AddBatches(std::span<const int> batches, const OnEngineBuild& on_build);
   // Slot numbers of a class are 0 to slots(work_class) - 1.
   virtual int slots(WorkClass work_class) const = 0;

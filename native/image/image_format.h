@@ -1,4 +1,5 @@
-// What kind of file some bytes are, by their first bytes; names and extensions are never believed.
+// The kind of file that some bytes are, by their first bytes; names and extensions are never
+// believed.
 #ifndef LATTICE_IMAGE_IMAGE_FORMAT_H_
 #define LATTICE_IMAGE_IMAGE_FORMAT_H_
 

@@ -141,6 +141,12 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
     }
     info.stride = largest;
   }
+  const auto is_set = [&](const char* key) {
+    const auto found = metadata.find(key);
+    return found != metadata.end() && found->second == kSet;
+  };
+  info.stretched = is_set(kStretchedKey);
+  info.only_f32 = is_set(kOnlyF32Key);
   info.metadata = std::move(metadata);
   return info;
 }

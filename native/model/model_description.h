@@ -18,8 +18,14 @@ using Shape = std::vector<int64_t>;
 // "[?, 3, 640, 640]"; at most the first eight sides.
 std::string ToText(const Shape& shape);
 
-// Task, names, stride, and the metadata itself. kInvalidModel names the task found (an absent one
-// counts as detect: old exports have none) or what is wrong with the names.
+// Keys of metadata, and their value, that say ModelInfo::stretched and ModelInfo::only_f32.
+inline constexpr const char* kStretchedKey = "lattice.stretched";
+inline constexpr const char* kOnlyF32Key = "lattice.only_f32";
+inline constexpr const char* kSet = "True";
+
+// Task, names, stride, the two of the keys above, and the metadata itself. kInvalidModel names the
+// task found (an absent one counts as detect: old exports have none) or what is wrong with the
+// names.
 Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
 
 // Sets input_width, input_height and fixed_batch, and returns the closed shape that the network is
@@ -28,7 +34,7 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
 // or sides that are no multiple of the stride.
 Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info);
 
-// Of a whole network: sets head, and anchors where the layout is kRows. kInvalidModel unless there
+// For a whole network: sets head, and anchors where the layout is kRows. kInvalidModel unless there
 // is one output [batch, 4 + classes, anchors], or [batch, rows, 6] of a network that chooses its
 // boxes (box_choice.h), with what was found, which layout it looks like, and how to export the
 // model so that it can be used. `info` has its input. That the numbers are what the layout says is

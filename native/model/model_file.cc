@@ -6,7 +6,11 @@
 #include <fstream>
 #include <utility>
 
+#include "native/base/sha256.h"
 #include "native/model/git_lfs_pointer.h"
+#include "native/model/model_description.h"
+#include "native/model/onnx_metadata.h"
+#include "native/model/protobuf_wire.h"
 #include "native/model/weight_files.h"
 
 namespace lattice {
@@ -37,6 +41,17 @@ Result<std::string> ReadModelFile(const std::string& path) {
   }
   return WithWeightsInside(std::move(bytes), std::filesystem::path(path).parent_path().string(),
                            size_t{kMaxModelBytes});
+}
+
+Result<DescribedModel> ReadDescribedModel(const std::string& path) {
+  auto bytes = ReadModelFile(path);
+  if (!bytes.ok()) return bytes.status();
+  auto metadata = ReadOnnxMetadata(BytesOf(*bytes));
+  if (!metadata.ok()) return metadata.status();
+  auto info = DescribeMetadata(*std::move(metadata));
+  if (!info.ok()) return info.status();
+  info->sha256 = Sha256(*bytes);
+  return DescribedModel{*std::move(bytes), *std::move(info)};
 }
 
 }  // namespace lattice

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "native/base/status.h"
+#include "native/model/model_info.h"
 
 namespace lattice {
 
@@ -12,6 +13,14 @@ namespace lattice {
 // there is none, kInvalidModel when it is no regular file, over 2 GiB (protobuf's own limit), a Git
 // LFS pointer or cannot be read, and as WithWeightsInside.
 Result<std::string> ReadModelFile(const std::string& path);
+
+struct DescribedModel {
+  std::string bytes;
+  ModelInfo info;  // what DescribeMetadata sets, and sha256
+};
+
+// The same with what its metadata say. Codes of ReadModelFile, ReadOnnxMetadata, DescribeMetadata.
+Result<DescribedModel> ReadDescribedModel(const std::string& path);
 
 }  // namespace lattice
 

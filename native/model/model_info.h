@@ -12,6 +12,42 @@
 
 namespace lattice {
 
+// The numbers that a network computes. With signed ones OpenVINO's integer convolutions give
+// wrong answers (2026.4.1: every score near 0).
+enum class Quantization { kNone, kUnsigned, kSigned };
+
+// Found by reading the network of a file: numbers that are kept with the compiled network.
+struct Findings {
+  int input_width = 0;
+  int input_height = 0;
+  Head head;
+  int anchors = 0;             // of a whole network's output; 0 where it is cut
+  bool any_rectangle = false;  // it also runs at every smaller input of whole strides
+  int fixed_batch = 0;         // 0 = any
+  // Pictures fill the whole input, whatever their proportions; else they keep these.
+  bool stretched = false;
+  // Never in bf16, whose steps of 1/256 move boxes that a network keeps as shares of the picture.
+  bool only_f32 = false;
+  Quantization quantization = Quantization::kNone;  // on the CPU only
+};
+
+// Constant once the model is loaded.
+struct ModelInfo : Findings {
+  std::string task;  // always "detect" once loaded
+  std::vector<std::string> names;
+  std::vector<InputSize> rectangles;  // smaller inputs that it also runs at; none: any_rectangle
+  std::vector<std::string> without;   // a sentence for each thing asked for that it cannot do
+  int stride = 32;
+  std::string device;     // "CPU", or the GPU's name
+  std::string precision;  // "f32", "bf16", ...
+  std::string sha256;     // of what ReadModelFile gives, hex
+  std::string kept_file;  // of the CPU: its network in that folder; "" where it is not kept
+  bool was_kept = false;  // the network was taken from there
+  // A sentence for each kept file that was not as it was stored, and was made anew.
+  std::vector<std::string> replaced;
+  std::map<std::string, std::string> metadata;
+};
+
 // The engine of a GPU for batches of one size.
 struct BatchEngine {
   int batch = 1;
@@ -19,33 +55,11 @@ struct BatchEngine {
   std::string file;  // in the folder of engines, there or not; "" where a loaded one is not kept
 };
 
-struct ModelInfo {
-  std::string task;  // always "detect" once loaded
-  std::vector<std::string> names;
-  int input_width = 0;
-  int input_height = 0;
-  Head head;
-  int anchors = 0;                    // of a whole network's output; 0 where it is cut
-  bool any_rectangle = false;         // it also runs at every smaller input of whole strides
-  std::vector<InputSize> rectangles;  // else: smaller inputs that it also runs at
-  std::vector<std::string> without;   // a sentence for each thing asked for that it cannot do
-  int fixed_batch = 0;                // 0 = any
-  int stride = 32;
-  // Pictures fill the whole input, whatever their proportions; else they keep these.
-  bool stretched = false;
-  // Never in bf16, whose steps of 1/256 move boxes that a network keeps as shares of the picture.
-  bool only_f32 = false;
-  std::string device;     // "CPU", or the GPU's name
-  std::string precision;  // "f32", "bf16", ...
+// Changes while a model is loaded: more batch sizes (Engine::AddBatches).
+struct LoadedBatches {
   // About what the loaded model takes of the memory of its device.
   size_t memory_bytes = 0;
-  std::string sha256;                // of what ReadModelFile gives, hex
   std::vector<BatchEngine> engines;  // of a GPU, ascending
-  std::string kept_file;  // of the CPU: its network in that folder; "" where it is not kept
-  bool was_kept = false;  // the network was taken from there
-  // A sentence for each kept file that was not as it was stored, and was made anew.
-  std::vector<std::string> replaced;
-  std::map<std::string, std::string> metadata;
 };
 
 }  // namespace lattice

@@ -60,8 +60,13 @@ bool WriteKind(const OnnxGraph& graph, uint32_t number, std::string& out) {
   }
 }
 
-std::string WriteGraph(const OnnxGraph& graph) {
+// Space for what a rewritten network has more, so that megabytes of weights are not copied again.
+constexpr size_t kAdded = size_t{1} << 20;
+
+// `bytes`: about what it takes.
+std::string WriteGraph(const OnnxGraph& graph, size_t bytes) {
   std::string out;
+  out.reserve(bytes);
   bool has_initializers = false;
   for (const OnnxPart& part : graph.parts) {
     has_initializers = has_initializers || part.number == onnx::kGraphInitializer;
@@ -228,7 +233,9 @@ std::string WriteOnnxModel(const OnnxModel& model) {
   std::string out;
   for (const OnnxPart& part : model.parts) {
     if (part.number == onnx::kGraph) {
-      AppendBytes(out, onnx::kGraph, WriteGraph(model.graph));
+      const std::string graph = WriteGraph(model.graph, part.whole.size() + kAdded);
+      out.reserve(out.size() + graph.size() + kAdded);
+      AppendBytes(out, onnx::kGraph, graph);
     } else {
       AppendWhole(out, part.whole);
     }

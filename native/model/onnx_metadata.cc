@@ -101,6 +101,13 @@ Result<std::map<std::string, std::string>> ReadOnnxMetadata(std::span<const uint
   return metadata;
 }
 
+void AppendMetadata(std::string& file, std::string_view key, std::string_view value) {
+  std::string entry;
+  AppendBytes(entry, onnx::kEntryKey, key);
+  AppendBytes(entry, onnx::kEntryValue, value);
+  AppendBytes(file, onnx::kMetadataProps, entry);
+}
+
 Result<ModelDescription> DescribeModelFile(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "native/base/status.h"
@@ -16,6 +17,9 @@ namespace lattice {
 // twice keeps its last value, as protobuf does. kInvalidModel when the bytes are empty, are no
 // protobuf message, stop early, or hold no graph. Never reads outside `file`; thread-safe.
 Result<std::map<std::string, std::string>> ReadOnnxMetadata(std::span<const uint8_t> file);
+
+// Adds an entry to the bytes of a file, where it wins over one of the same key.
+void AppendMetadata(std::string& file, std::string_view key, std::string_view value);
 
 struct ModelDescription {
   std::vector<std::string> names;  // by class id; empty where the file names no classes

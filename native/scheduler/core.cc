@@ -5,7 +5,7 @@
 
 #include "native/cpu/cpu_engine.h"
 #include "native/cpu/cpu_precision.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 
 namespace lattice {
 namespace {
@@ -128,7 +128,7 @@ void Core::LoadModel(ModelToLoad model, OnModel on_model) {
 Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelToLoad& model) {
   if (gpu_) {
     GpuEngineOptions gpu_options;
-    gpu_options.cache_folder = options_.engine_cache;
+    gpu_options.kept_folder = options_.engine_cache;
     gpu_options.gpu = *gpu_;
     gpu_options.batches = options_.gpu_batches;
     gpu_options.most_idle_bytes = options_.look_ahead_bytes;
@@ -146,7 +146,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelToLoad& model) {
   engine_options.async_yields = options_.async_yields;
   engine_options.beside_others = HasModels();
   engine_options.rectangles = options_.rectangles;
-  engine_options.cache_folder = options_.engine_cache;
+  engine_options.kept_folder = options_.engine_cache;
   engine_options.most_kept_bytes = options_.most_kept_bytes;
   engine_options.anew = model.anew;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
@@ -162,6 +162,7 @@ Result<LoadedModel> Core::Load(const ModelToLoad& model) {
   }
   LoadedModel loaded;
   loaded.info = (*engine)->info();
+  loaded.batches = (*engine)->batches();
   auto shared = FreedOn(loader_, *std::move(engine));
   const MutexLock lock(mutex_);
   loaded.id = next_model_++;
@@ -188,7 +189,7 @@ Result<LoadedModel> Core::AddTo(uint32_t id, std::span<const int> batches) {
   build_share_ = -1;
   if (added.code() == StatusCode::kGpuLost) scheduler_.LoseDevice(added);
   if (!added.ok()) return added;
-  return LoadedModel{id, engine->info()};
+  return LoadedModel{id, engine->info(), engine->batches()};
 }
 
 void Core::UnloadModel(uint32_t id) {

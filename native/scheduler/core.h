@@ -16,7 +16,7 @@
 #include "native/base/crash_marker.h"
 #include "native/base/mutex.h"
 #include "native/base/serial_thread.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
@@ -43,7 +43,7 @@ struct CoreOptions {
   std::string abort_on_path_suffix;  // test only
 };
 
-// What to load, and how. On a GPU `path` alone counts.
+// The model to load, and how. On a GPU `path` alone counts.
 struct ModelToLoad {
   std::string path;
   // The same model in 8 bits, for CPUs on which that pays (EightBitPays); empty for none.
@@ -55,6 +55,7 @@ struct ModelToLoad {
 struct LoadedModel {
   uint32_t id = 0;
   ModelInfo info;
+  LoadedBatches batches;
 };
 
 // The engine is freed on `thread`, whichever thread releases it last; where `thread` was stopped

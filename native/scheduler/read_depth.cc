@@ -26,11 +26,11 @@ void ReadDepth::Came(bool bound, double now_ms) {
   }
   if (++files_ < Sample(depth_)) return;
   const double rate = static_cast<double>(files_) / std::max(now_ms - since_ms_, 1e-3);
-  Judge(rate, now_ms);
+  OnRate(rate, now_ms);
   Restart(now_ms);
 }
 
-void ReadDepth::Judge(double rate, double now_ms) {
+void ReadDepth::OnRate(double rate, double now_ms) {
   const Trial tried = trial_;
   trial_ = Trial::kNone;
   if (tried == Trial::kNone) {
@@ -42,7 +42,7 @@ void ReadDepth::Judge(double rate, double now_ms) {
   last_ = tried;
   const bool stays =
       tried == Trial::kMore ? rate >= kWorth * rate_before_ : rate * kWorth > rate_before_;
-  // What was right may be so again at once.
+  // A depth that was right may be so again at once.
   if (stays) {
     Begin(tried, rate);
   } else {

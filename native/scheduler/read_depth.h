@@ -33,7 +33,7 @@ class ReadDepth {
 
   size_t Fewer() const { return std::max(depth_ / 2, least_); }
   size_t More() const { return std::min(depth_ * 2, most_); }
-  void Judge(double rate, double now_ms);
+  void OnRate(double rate, double now_ms);
   void Begin(Trial trial, double rate);
   void Restart(double now_ms);
 

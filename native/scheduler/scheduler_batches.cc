@@ -41,7 +41,7 @@ void Scheduler::BatchLoop(WorkClass work_class) {
   }
 }
 
-// What leads the class, with what else is ready for the same engine, for the calling thread to run.
+// The task that leads the class, with others that are ready for the same engine, to be run here.
 // Null where no batch can begin: the thread that ends one looks again.
 RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
   if (work.Runnable() == 0) return nullptr;

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "native/engine_cache/sha256.h"
+#include "native/base/sha256.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {

@@ -65,6 +65,10 @@ function registerCheck(parent: Command, terminal: Terminal): void {
     .description('load a model, compare its precisions and time them on pictures')
     .argument('<model>', 'ONNX file, or a name that `lattice model list` shows')
     .option('--images <path>', IMAGES)
+    .option(
+      '--save <file>',
+      'write the model as it is run: YOLOX, NanoDet and DETR with boxes as output',
+    )
     .option('--json', 'print one JSON object')
     .addHelpText('after', examples('model check depot', 'model check best.onnx --images photos/'))
     .action(async (model: string, flags: CheckFlags) => {

@@ -26,6 +26,11 @@ export interface NativeAddon {
   /** A model file with the weights that lie in files beside it, read off the JS thread. Rejects as `loadModel` does. */
   readModel(path: string): Promise<Buffer>;
   /**
+   * The same as engines run it: an export of YOLOX, NanoDet, RT-DETR or D-FINE becomes a network with the outputs of
+   * `HeadLayout`, in a file that says so; any other stays as it is. Rejects as `loadModel` does.
+   */
+  readInKnownLayout(path: string): Promise<Buffer>;
+  /**
    * A text that was kept under this name in the folder of engines; null where there is none, or not as it was kept. On
    * a thread of libuv, as `keep`.
    */

@@ -82,6 +82,11 @@ export async function readModel(path: string): Promise<Buffer> {
   return loadAddon().readModel(path).catch(rethrow);
 }
 
+/** As `NativeAddon.readInKnownLayout`. Rejects with `unknown_model` or `invalid_model`. */
+export async function readInKnownLayout(path: string): Promise<Buffer> {
+  return loadAddon().readInKnownLayout(path).catch(rethrow);
+}
+
 /** As `NativeAddon.gpuLimits`. Rejects with `unknown_model` or `invalid_model`. */
 export async function gpuLimits(path: string): Promise<string[]> {
   return loadAddon().gpuLimits(path).catch(rethrow);

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -15,6 +16,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { bf16Features } from '../../src/execution/here/compute-choice.js';
 import { writeBareModel } from '../support/bare-model.js';
+import { detrFile } from '../support/detr-model.js';
 import { CELLS, centreAndSize, layoutNetwork, placeOf } from '../support/layout-models.js';
 import { bytesOf, onnxFile } from '../support/onnx-file.js';
 import { run } from './run.js';
@@ -215,6 +217,24 @@ test('a model is run on pictures of your own', async () => {
     const failed = await run('model', 'check', TINY, '--images', images);
     expect(failed).toMatchObject({ code: 2, err: expect.stringMatching(reason) });
   }
+});
+
+test('a check writes the model in the layout that engines read', async () => {
+  const network = join(folder, 'detr.onnx');
+  writeFileSync(
+    network,
+    detrFile({ boxes: [{ place: [0.5, 0.25, 0.5, 0.25], scores: [0.9, 0.1] }] }),
+  );
+  const saved = join(folder, 'saved.onnx');
+  const checked = await run('model', 'check', network, '--save', saved, ...where);
+  expect(checked.code).toBe(0);
+  const again = await run('model', 'check', saved, '--json', ...where);
+  expect(again.code).toBe(0);
+  const boxes = (out: string) =>
+    (JSON.parse(out) as { runs: { boxes: number[] }[] }).runs[0]?.boxes;
+  const first = await run('model', 'check', network, '--json', ...where);
+  expect(boxes(again.out)).toEqual(boxes(first.out));
+  expect(readFileSync(saved).includes('lattice.stretched')).toBe(true);
 });
 
 test('bundled models can be checked by name and stay', async () => {

@@ -2,12 +2,12 @@
  * Networks that end as RT-DETR, whose pictures are stretched: boxes are shares of the picture, whatever its
  * proportions.
  */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NativeModel } from '../../src/native/contract.js';
-import type { Core, RawResult } from '../../src/native/core.js';
+import { readInKnownLayout, type Core, type RawResult } from '../../src/native/core.js';
 import { detrFile } from '../support/detr-model.js';
 import { openTestCore, taskFor } from './open-test-core.js';
 
@@ -91,6 +91,18 @@ it('is the same network when it comes from the cache', async () => {
     expect(found, from).toEqual(expected);
     expect(other.model.precision).toBe('f32');
   }
+});
+
+it('gives the same boxes from a file in the layout that engines read', async () => {
+  const expected = foundIn(await core.run(taskFor(model)));
+  const saved = join(folder, 'saved.onnx');
+  writeFileSync(saved, await readInKnownLayout(path));
+  const other = await openTestCore({ precision: 'auto' }, saved);
+  const found = foundIn(await other.core.run(taskFor(other.model)));
+  await other.core.close();
+  expect(found).toEqual(expected);
+  expect(other.model).toMatchObject({ layout: 'final', precision: 'f32' });
+  expect(await readInKnownLayout(saved)).toEqual(readFileSync(saved));
 });
 
 it('runs in f32, whatever the machine offers, and at its own input only', () => {

@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
-#include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/nvjpeg/nvjpeg_engines.h"
 

@@ -22,7 +22,7 @@ bool IsFloatPort(const OnnxNode& node, size_t input) {
          (node.op == "Upsample" && input == 1);
 }
 
-// Of a node that reads floats. All other operators make what they read.
+// For a node that reads floats. All other operators make what they read.
 bool MakesFloats(const OnnxNode& node, size_t output) {
   static const std::unordered_set<std::string> kNone = {
       "ArgMax", "ArgMin",      "Equal",   "Greater", "GreaterOrEqual",    "IsInf", "IsNaN",

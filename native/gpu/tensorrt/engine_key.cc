@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <initializer_list>
 
-#include "native/engine_cache/file_name.h"
+#include "native/kept/file_name.h"
 
 namespace lattice {
 namespace {

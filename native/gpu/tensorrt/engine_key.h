@@ -1,4 +1,4 @@
-// What makes two built engines interchangeable, and the names of their files.
+// Says when two built engines are interchangeable, and the names of their files.
 #ifndef LATTICE_GPU_TENSORRT_ENGINE_KEY_H_
 #define LATTICE_GPU_TENSORRT_ENGINE_KEY_H_
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "native/engine_cache/engine_cache.h"
 #include "native/gpu/kernels/device_head.h"
 #include "native/gpu/tensorrt/engine_key.h"
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/gpu/tensorrt/tensorrt_builder.h"
 #include "native/gpu/tensorrt/tensorrt_logger.h"
+#include "native/kept/kept_folder.h"
 #include "native/model/model_description.h"
 
 namespace lattice {
@@ -48,51 +48,51 @@ struct Plan {
   std::string fault = {};  // of the stored one that it has replaced
 };
 
-// Of two writers the later one wins. TensorRT ignores timings that do not fit.
-void StoreTimings(const EngineCache& cache, const EngineKey& key, std::span<const char> timings) {
+// The later one of two writers wins. TensorRT ignores timings that do not fit.
+void StoreTimings(const KeptFolder& folder, const EngineKey& key, std::span<const char> timings) {
   // The lock is held only while the file is written.
   constexpr std::chrono::seconds kLongestWait{10};
-  const auto lock = cache.Lock(TimingName(key), Clock::now() + kLongestWait);
-  if (lock.ok()) (void)cache.Store(TimingName(key), timings);
+  const auto lock = folder.Lock(TimingName(key), Clock::now() + kLongestWait);
+  if (lock.ok()) (void)folder.Store(TimingName(key), timings);
 }
 
 Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, const EngineKey& key,
-                   const EngineCache* cache, const OnEngineBuild& on_build) {
+                   const KeptFolder* folder, const OnEngineBuild& on_build) {
   const auto network = GpuNetwork(model.onnx, model.info, model.cut);
   if (!network.ok()) return network.status();
   // Without timings the build only takes longer.
   std::vector<char> timings;
-  if (cache != nullptr) timings = cache->Load(TimingName(key)).value_or(std::vector<char>());
+  if (folder != nullptr) timings = folder->Load(TimingName(key)).value_or(std::vector<char>());
   auto built = BuildTensorRtPlan(library, *network, model.info, key.batch, &timings, on_build);
   // The next build continues from the timings of one that was cancelled.
-  if (cache != nullptr && !timings.empty()) StoreTimings(*cache, key, timings);
+  if (folder != nullptr && !timings.empty()) StoreTimings(*folder, key, timings);
   if (!built.ok()) return built.status();
   // A full disk costs the next start a build, not this one its engine.
-  const bool kept = cache != nullptr && cache->Store(EngineName(key), *built).ok();
+  const bool kept = folder != nullptr && folder->Store(EngineName(key), *built).ok();
   return Plan{*std::move(built), false, kept};
 }
 
 // A stored plan that is not `refused`, or a new one, which replaces it.
 Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,
-                         const EngineKey& key, const std::string& folder,
+                         const EngineKey& key, const std::string& path,
                          const OnEngineBuild& on_build, const std::vector<char>& refused = {}) {
-  if (folder.empty()) return Build(library, model, key, nullptr, on_build);
-  const auto cache = EngineCache::Open(folder);
-  if (!cache.ok()) return cache.status();
+  if (path.empty()) return Build(library, model, key, nullptr, on_build);
+  const auto folder = KeptFolder::Open(path);
+  if (!folder.ok()) return folder.status();
   // Twice: another process may have built it while this one waited for the lock.
   std::optional<ScopedFd> lock;
   while (true) {
     std::string fault;
-    auto stored = cache->Load(EngineName(key), &fault);
+    auto stored = folder->Load(EngineName(key), &fault);
     if (stored && *stored != refused) return Plan{*std::move(stored), true, true};
     if (lock) {
-      auto built = Build(library, model, key, &*cache, on_build);
+      auto built = Build(library, model, key, &*folder, on_build);
       if (built.ok()) built->fault = std::move(fault);
       return built;
     }
     // The holder of the lock builds this engine, so the caller can cancel the wait like a build.
     const auto go_on = [&on_build] { return !on_build || on_build(0); };
-    auto locked = cache->Lock(EngineName(key), Clock::now() + kLongestBuild, go_on);
+    auto locked = folder->Lock(EngineName(key), Clock::now() + kLongestBuild, go_on);
     if (!locked.ok()) return locked.status();
     lock.emplace(*std::move(locked));
   }
@@ -155,7 +155,7 @@ Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, int batch
   return shapes;
 }
 
-// Of a cut network: as the head that was found in the file.
+// For a cut network: as the head that was found in the file.
 Status CheckHeadShapes(const std::vector<Shape>& shapes, int batch, const TensorRtModel& model) {
   for (size_t i = 0; i < shapes.size(); ++i) {
     const int stride = model.info.head.strides[i / 2];
@@ -201,13 +201,13 @@ Result<OpenedEngine> OpenTensorRtModel(const TensorRtLibrary& library, nvinfer1:
                                        const OnEngineBuild& on_build, int batch,
                                        TensorRtModel* model) {
   const EngineKey key = KeyOf(*model, library, gpu, batch);
-  auto plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build);
+  auto plan = KeptOrBuilt(library, *model, key, options.kept_folder, on_build);
   if (!plan.ok()) return plan.status();
   auto engine = Deserialize(runtime, plan->bytes);
-  // What TensorRT wrote under this very key it may still refuse: after another driver, say.
+  // TensorRT may still refuse what it wrote under this very key: after another driver, say.
   const bool refused = engine.status().code() == StatusCode::kInvalidModel;
   if (refused && plan->was_kept && CheckGpu().ok()) {
-    plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build, plan->bytes);
+    plan = KeptOrBuilt(library, *model, key, options.kept_folder, on_build, plan->bytes);
     if (!plan.ok()) return plan.status();
     plan->fault = EngineName(key) + " cannot be used: TensorRT refuses it.";
     engine = Deserialize(runtime, plan->bytes);

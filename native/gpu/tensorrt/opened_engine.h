@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/tensorrt/tensorrt_library.h"
 #include "native/gpu/tensorrt/tensorrt_model.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "native/base/status.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/tensorrt/tensorrt_library.h"
 #include "native/model/model_info.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "native/engine/block_pool.h"
-#include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
 #include "native/gpu/cuda/pinned_memory.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/jpeg/photo_sides.h"
 #include "native/gpu/tensorrt/opened_engine.h"
@@ -75,12 +75,18 @@ struct ClassSlots {
 
 using FreshSlots = std::vector<std::unique_ptr<TensorRtSlot>>;
 
-// What an engine loads others with, for other batch sizes.
+// An engine loads others with it, for other batch sizes.
 struct Loading {
   GpuDevice gpu;
   const TensorRtLibrary& library;
   GpuEngineOptions options;
 };
+
+TensorRtModel On(const GpuDevice& gpu, TensorRtModel model) {
+  model.info.device = gpu.name;
+  model.info.precision = PrecisionOf(model);
+  return model;
+}
 
 class TensorRtEngine final : public Engine {
  public:
@@ -89,16 +95,13 @@ class TensorRtEngine final : public Engine {
       : loading_(loading),
         decoder_(loading.options.decoder ? loading.options.decoder
                                          : std::make_shared<const ImageDecoder>()),
-        model_(std::move(model)),
-        info_(model_.info),
+        model_(On(loading.gpu, std::move(model))),
         pixels_(PixelPool(loading.options)),
         runtime_(std::move(runtime)),
         sync_(loading.options.slots),
         async_(loading.options.slots) {
-    info_.device = loading.gpu.name;
-    info_.precision = PrecisionOf(model_);
     for (const int batch : model_.buckets) {
-      info_.engines.push_back(
+      batches_.engines.push_back(
           {batch, false, EngineFile(loading.library, loading.gpu, batch, model_)});
     }
   }
@@ -125,7 +128,8 @@ class TensorRtEngine final : public Engine {
     }
   }
 
-  const ModelInfo& info() const override { return info_; }
+  const ModelInfo& info() const override { return model_.info; }
+  LoadedBatches batches() const override { return batches_; }
   int wide_slots(WorkClass /*work_class*/) const override { return 1; }
   int slots(WorkClass work_class) const override {
     return static_cast<int>(At(work_class).slots.size());
@@ -191,7 +195,7 @@ class TensorRtEngine final : public Engine {
   }
 
  private:
-  // Of an image that was not taken: only where memory was short it may be the GPU's fault.
+  // For an image that was not taken: only where memory was short it may be the GPU's fault.
   Status Explained(const Status& failed) const {
     if (failed.code() != StatusCode::kOverloaded && failed.code() != StatusCode::kInternalError) {
       return failed;
@@ -205,7 +209,7 @@ class TensorRtEngine final : public Engine {
       const auto picture = std::make_shared<const DecodedImage>(std::move(decoded));
       EngineInputs inputs;
       for (const Rect& part : parts) {
-        inputs.push_back(std::make_unique<GpuInput>(picture, part, info_));
+        inputs.push_back(std::make_unique<GpuInput>(picture, part, model_.info));
         if (parts.size() > 1) inputs.back()->shared_bytes = picture->pixels.data.size();
       }
       return inputs;
@@ -238,7 +242,7 @@ class TensorRtEngine final : public Engine {
   // present ones: memory is shared by all batch sizes of a slot, and recorded in its graphs.
   Status Add(std::map<int, OpenedEngine> opened, size_t free_before) {
     std::vector<SizedEngine> all;
-    for (const BatchEngine& each : info_.engines) {
+    for (const BatchEngine& each : batches_.engines) {
       const auto fresh = opened.find(each.batch);
       if (fresh != opened.end()) all.push_back({each.batch, fresh->second.engine.get()});
       if (each.is_loaded) all.push_back({each.batch, engines_.at(each.batch).engine.get()});
@@ -253,7 +257,7 @@ class TensorRtEngine final : public Engine {
     if (!async.ok()) return async.status();
     Exchange(&*sync, small.back().batch, &sync_);
     Exchange(&*async, all.back().batch, &async_);
-    for (BatchEngine& each : info_.engines) {
+    for (BatchEngine& each : batches_.engines) {
       const auto fresh = opened.find(each.batch);
       if (fresh == opened.end()) continue;
       each.is_loaded = true;
@@ -263,7 +267,7 @@ class TensorRtEngine final : public Engine {
     engines_.merge(opened);
     sync->clear();
     async->clear();
-    info_.memory_bytes += free_before - std::min(free_before, FreeGpuBytes());
+    batches_.memory_bytes += free_before - std::min(free_before, FreeGpuBytes());
     return {};
   }
 
@@ -295,7 +299,7 @@ class TensorRtEngine final : public Engine {
   const Loading loading_;
   const std::shared_ptr<const ImageDecoder> decoder_;
   const TensorRtModel model_;
-  ModelInfo info_;
+  LoadedBatches batches_;
   BlockPool& pixels_;
   // Destroyed in the reverse order: slots use the engines, which use the runtime.
   std::unique_ptr<nvinfer1::IRuntime> runtime_;

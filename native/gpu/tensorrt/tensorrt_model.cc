@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "native/cpu/head_check.h"
-#include "native/engine_cache/sha256.h"
 #include "native/gpu/kernels/device_detections.h"
 #include "native/gpu/tensorrt/gpu_network.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/box_choice.h"
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
-#include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
-#include "native/model/readable_layout.h"
 
 namespace lattice {
 namespace {
@@ -78,18 +76,12 @@ size_t EngineOutput::elements() const {
 std::string PrecisionOf(const TensorRtModel& model) { return model.cut ? "fp16" : "fp32"; }
 
 Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vector<int>& batches) {
-  auto file = ReadModelFile(path);
+  auto file = ReadDescribedModel(path);
   if (!file.ok()) return file.status();
   TensorRtModel model;
   model.name = std::filesystem::path(path).filename().string();
-  model.onnx = *std::move(file);
-  auto metadata = ReadOnnxMetadata(BytesOf(model.onnx));
-  if (!metadata.ok()) return metadata.status();
-  auto described = DescribeMetadata(*std::move(metadata));
-  if (!described.ok()) return described.status();
-  model.info = *std::move(described);
-  model.info.sha256 = Sha256(model.onnx);
-  model.onnx = WithReadableLayout(std::move(model.onnx), &model.info);
+  model.info = std::move(file->info);
+  model.onnx = InKnownLayout(std::move(file->bytes), &model.info);
   const auto network = ReadOnnxModel(BytesOf(model.onnx));
   if (!network.ok()) return network.status();
   const auto input = ResolveInput(InputShapes(*network), model.info);

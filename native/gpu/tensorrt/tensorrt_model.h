@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/model/detection_head.h"
 
 namespace lattice {
@@ -24,7 +24,7 @@ struct EngineOutput {
 
 struct TensorRtModel {
   std::string name;          // file name without folder
-  std::string onnx;          // of ReadModelFile and WithReadableLayout
+  std::string onnx;          // of InKnownLayout
   ModelInfo info;            // without device
   std::vector<int> buckets;  // batch sizes, ascending
   // Where the network is cut: the GPU makes the boxes of the head's tensors, in FP16. None: it runs

@@ -10,17 +10,20 @@ import { examineModel, type ModelExamination } from '../../models/model-examinat
 import { thresholdOf } from '../../models/own-threshold.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import type { NativeModel } from '../../native/contract.js';
+import { readInKnownLayout } from '../../native/core.js';
 import { loadConfig, serviceAccess, type Config } from '../../settings/config.js';
 import { classesText, megabytes, renderTable, shorten } from '../output-text.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
-import { unusable } from './model-copy.js';
+import { copyModel, unusable } from './model-copy.js';
 import { demoPictures, ownPictures, type Pictures } from './pictures.js';
 
 export interface CheckFlags extends ModelDescription {
   json?: boolean;
   /** Image, folder or glob of the user; the demo pictures by default. */
   images?: string;
+  /** Where the model is written in the layout that engines read. */
+  save?: string;
 }
 
 interface Examined extends ModelExamination {
@@ -34,9 +37,11 @@ export async function checkModel(
   terminal: Terminal,
 ): Promise<void> {
   const path = await modelPath(model, config);
-  const examined = await withDescribedCopy(path, flags, (described) =>
-    examineFile(described, flags, config, terminal),
-  );
+  const examined = await withDescribedCopy(path, flags, async (described) => {
+    const found = await examineFile(described, flags, config, terminal);
+    if (flags.save !== undefined) await copyModel(described, flags.save, readInKnownLayout);
+    return found;
+  });
   if (flags.json === true) {
     terminal.out(JSON.stringify(asJson(path, examined), null, 2));
     return;

@@ -7,13 +7,13 @@ import { placeOf, writeFileTo } from '../output-file.js';
 import { onUserPath, Refusal } from '../terminal.js';
 
 /**
- * Whole or not at all, also when the machine stops in between; makes the folder. Rejects with `UsageError` or
- * `Refusal`.
+ * What `read` makes of the file: whole or not at all, also when the machine stops in between; makes the folder. Rejects
+ * with `UsageError` or `Refusal`.
  */
-export async function copyModel(from: string, to: string): Promise<void> {
+export async function copyModel(from: string, to: string, read = readModel): Promise<void> {
   const folder = dirname(to);
   await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
-  const bytes = await readModel(from).catch((error: unknown) => {
+  const bytes = await read(from).catch((error: unknown) => {
     throw unusable(from, error);
   });
   const place = await placeOf(to);

@@ -12,7 +12,8 @@ constexpr size_t kClasses = 4;
 
 Findings Cut() {
   Findings findings;
-  findings.input = {640, 480};
+  findings.input_width = 640;
+  findings.input_height = 480;
   findings.head = {HeadLayout::kScales, kClasses, 16, {8, 16, 32}, true};
   findings.any_rectangle = true;
   findings.only_f32 = true;
@@ -26,7 +27,8 @@ TEST(FindingsTest, ComeBackAsTheyWereKept) {
   const auto read = ReadFindings(bytes, kClasses);
   ASSERT_TRUE(read);
   EXPECT_EQ(BytesOf(*read), bytes);
-  EXPECT_EQ(read->input, (InputSize{640, 480}));
+  EXPECT_EQ(read->input_width, 640);
+  EXPECT_EQ(read->input_height, 480);
   EXPECT_EQ(read->head.strides[2], 32);
   EXPECT_TRUE(read->head.one_to_one);
 }
@@ -55,7 +57,7 @@ TEST(FindingsTest, NumbersBeyondTheirBoundsAreNone) {
       EXPECT_LE(read->quantization, Quantization::kSigned);
       for (const int stride : read->head.strides) {
         EXPECT_GE(stride, 1);
-        EXPECT_EQ(read->input.width % stride, 0);
+        EXPECT_EQ(read->input_width % stride, 0);
       }
     }
   }

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "native/cpu/cpu_precision.h"
-#include "test/native/engine_cache/temporary_folder.h"
+#include "test/native/kept/temporary_folder.h"
 #include "test/native/model/head_writer.h"
 #include "test/native/model/onnx_writer.h"
 
@@ -164,7 +164,7 @@ TEST(OpenVinoNetworkTest, RefusesWhatIsMissingEmptyOrDamaged) {
 
 EngineOptions KeptIn(const std::string& folder) {
   EngineOptions options{"f32", 2, {2, 2}, {2}};
-  options.cache_folder = folder;
+  options.kept_folder = folder;
   return options;
 }
 

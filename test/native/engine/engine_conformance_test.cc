@@ -19,7 +19,7 @@
 
 #include "native/cpu/cpu_engine.h"
 #include "native/cpu/cpu_precision.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/letterbox/yuv_sample.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
@@ -129,7 +129,7 @@ TEST_P(EngineConformance, DescribesTheModel) {
   EXPECT_EQ(info.anchors, 8400);
   EXPECT_FALSE(info.device.empty());
   EXPECT_FALSE(info.precision.empty());
-  EXPECT_GT(info.memory_bytes, size_t{1} << 16);
+  EXPECT_GT(engine_->batches().memory_bytes, size_t{1} << 16);
   for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
     EXPECT_GE(engine_->slots(work_class), 1);
     EXPECT_GE(engine_->max_batch(work_class), 1);

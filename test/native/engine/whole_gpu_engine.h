@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 
 namespace lattice {
 
@@ -16,7 +16,7 @@ namespace lattice {
 // and a cache, and builds before.
 inline GpuEngineOptions GpuOptionsOfCheck() {
   GpuEngineOptions options;
-  if (const char* folder = std::getenv("LATTICE_ENGINE_CACHE_DIR")) options.cache_folder = folder;
+  if (const char* folder = std::getenv("LATTICE_KEPT_DIR")) options.kept_folder = folder;
   if (const char* batches = std::getenv("LATTICE_GPU_BATCHES")) {
     options.batches.clear();
     std::istringstream text(batches);
@@ -33,7 +33,7 @@ inline Result<std::unique_ptr<Engine>> LoadWholeGpuEngine(const std::string& pat
   auto engine = LoadGpuEngine(path, options, on_build);
   if (!engine.ok()) return engine;
   std::vector<int> batches;
-  for (const BatchEngine& each : (*engine)->info().engines) {
+  for (const BatchEngine& each : (*engine)->batches().engines) {
     if (!each.is_loaded) batches.push_back(each.batch);
   }
   const Status added = (*engine)->AddBatches(batches, on_build);

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "native/cpu/cpu_precision.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/scheduler/pixel_engine.h"
 #include "test/native/scheduler/task_results.h"
 #ifdef LATTICE_SIMULATED_GPU

@@ -4,20 +4,20 @@
 
 #include "native/gpu/onnx/float_type.h"
 #include "native/gpu/tensorrt/gpu_network.h"
+#include "native/layouts/known_layout.h"
 #include "native/model/box_choice.h"
 #include "native/model/detection_head.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
-#include "native/model/readable_layout.h"
 #include "native/model/weight_files.h"
 #include "test/native/fuzz/fuzz.h"
 #include "test/native/fuzz/model/message_mutator.h"
 #include "test/native/gpu/onnx/random_graph.h"
-#include "test/native/model/detr_writer.h"
+#include "test/native/layouts/detr_writer.h"
+#include "test/native/layouts/nanodet_writer.h"
+#include "test/native/layouts/yolox_writer.h"
 #include "test/native/model/head_writer.h"
-#include "test/native/model/nanodet_writer.h"
-#include "test/native/model/yolox_writer.h"
 
 namespace lattice {
 namespace {
@@ -30,7 +30,7 @@ std::vector<Shape> ShapesOf(const std::vector<OnnxValueInfo>& values) {
 
 // What becomes of a file on a GPU can be read.
 void CheckConversion(std::string file, ModelInfo info) {
-  file = WithReadableLayout(std::move(file), &info);
+  file = InKnownLayout(std::move(file), &info);
   const auto network = ReadOnnxModel(BytesOf(file));
   fuzz::Require(network.ok());
   if (!ResolveInput(ShapesOf(network->graph.inputs), info).ok()) return;

@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/letterbox/yuv_sample.h"
 #include "test/native/gpu/cuda/gpu_test.h"

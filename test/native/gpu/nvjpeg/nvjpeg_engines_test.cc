@@ -7,8 +7,8 @@
 #include <functional>
 #include <thread>
 
-#include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/gpu/cuda/gpu_test.h"
 #include "test/native/gpu/nvjpeg/opened_stub.h"
 

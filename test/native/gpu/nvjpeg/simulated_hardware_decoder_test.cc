@@ -10,8 +10,8 @@
 #include <random>
 #include <thread>
 
-#include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/jpeg/photo_sides.h"
 #include "native/gpu/nvjpeg/nvjpeg_engines.h"

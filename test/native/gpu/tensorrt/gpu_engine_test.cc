@@ -1,5 +1,5 @@
 // What GPU engines answer on machines that cannot have one; gpu-labelled tests show what they do.
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/model/head_writer.h"
@@ -34,7 +34,7 @@ class SimulatedBatchesTest : public testing::Test {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
-    options_.cache_folder = folder_;
+    options_.kept_folder = folder_;
     options_.batches = {1, 4, 8};
     test::HeadOptions head;
     head.batch = 0;
@@ -81,7 +81,7 @@ class SimulatedBatchesTest : public testing::Test {
 
 std::vector<int> LoadedSizes(const Engine& engine) {
   std::vector<int> sizes;
-  for (const BatchEngine& each : engine.info().engines) {
+  for (const BatchEngine& each : engine.batches().engines) {
     if (each.is_loaded) sizes.push_back(each.batch);
   }
   return sizes;
@@ -97,7 +97,7 @@ TEST_F(SimulatedBatchesTest, AModelServesWhenTheEngineOfItsSmallestBatchesIsTher
   EXPECT_EQ(builds, 1);
   EXPECT_EQ(EngineFiles(), 1u);
   EXPECT_EQ(LoadedSizes(*engine), std::vector<int>{1});
-  EXPECT_EQ(engine->info().engines.size(), 3u);
+  EXPECT_EQ(engine->batches().engines.size(), 3u);
   EXPECT_EQ(engine->max_batch(WorkClass::kSync), 1);
   EXPECT_EQ(engine->max_batch(WorkClass::kAsync), 1);
   EXPECT_TRUE(RunFull(*engine, WorkClass::kSync, 0).ok());
@@ -219,7 +219,8 @@ TEST_F(SimulatedBatchesTest, WhatFailsLeavesTheSmallerBatchesAsTheyWere) {
     expect_as_before(std::to_string(static_cast<int>(c.call)));
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-    if (entry.path().filename() == engine->info().engines[2].file) std::filesystem::remove(entry);
+    if (entry.path().filename() == engine->batches().engines[2].file)
+      std::filesystem::remove(entry);
   }
   const Status cancelled = engine->AddBatches(more, [](double share) { return share < 0.5; });
   EXPECT_EQ(cancelled.code(), StatusCode::kCancelled) << cancelled.message();

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "native/base/scoped_fd.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
 #include "test/native/model/head_writer.h"
@@ -47,7 +47,7 @@ class SimulatedGpuTest : public testing::Test {
   Result<std::unique_ptr<Engine>> Load(const OnEngineBuild& on_build = nullptr, int gpu = 0) {
     GpuEngineOptions options;
     options.gpu = gpu;
-    options.cache_folder = cache_;
+    options.kept_folder = cache_;
     options.batches = batches_;
     return LoadWholeGpuEngine(model_, options, on_build);
   }
@@ -210,15 +210,15 @@ TEST_F(SimulatedGpuTest, AnEngineSaysWhichFilesKeepItWhetherBuiltOrLoaded) {
   for (int load = 0; load < 2; ++load) {
     const auto engine = Loaded();
     ASSERT_NE(engine, nullptr);
-    ASSERT_EQ(engine->info().engines.size(), 2u);
-    for (const BatchEngine& each : engine->info().engines) {
+    ASSERT_EQ(engine->batches().engines.size(), 2u);
+    for (const BatchEngine& each : engine->batches().engines) {
       EXPECT_TRUE(each.file.ends_with(".engine")) << each.file;
       EXPECT_TRUE(std::filesystem::exists(cache_ / each.file)) << each.file;
     }
   }
   const auto unkept = LoadGpuEngine(model_, {}, nullptr);
   ASSERT_TRUE(unkept.ok()) << unkept.status().message();
-  EXPECT_EQ((*unkept)->info().engines.front().file, "");
+  EXPECT_EQ((*unkept)->batches().engines.front().file, "");
 }
 
 TEST_F(SimulatedGpuTest, ANewEngineThatTensorRtRefusesIsAReason) {
@@ -279,7 +279,7 @@ TEST_F(SimulatedGpuTest, AnEngineUsesTheGpuOfItsOrdinalOnly) {
   const auto engine = Load(nullptr, 1);
   ASSERT_TRUE(engine.ok()) << engine.status().message();
   EXPECT_EQ((*engine)->info().device, "Second");
-  EXPECT_GT((*engine)->info().memory_bytes, 0u);
+  EXPECT_GT((*engine)->batches().memory_bytes, 0u);
   // On threads whose current GPU is another one.
   Boxes boxes;
   std::thread([&] { EXPECT_TRUE(Run(**engine, 0, &boxes, WorkClass::kAsync).ok()); }).join();

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/gpu/tensorrt/tensorrt_model.h"
 #include "native/letterbox/letterbox.h"

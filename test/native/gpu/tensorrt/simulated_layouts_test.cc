@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "native/cpu/cpu_engine.h"
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"
-#include "test/native/model/detr_writer.h"
-#include "test/native/model/nanodet_writer.h"
-#include "test/native/model/yolox_writer.h"
+#include "test/native/layouts/detr_writer.h"
+#include "test/native/layouts/nanodet_writer.h"
+#include "test/native/layouts/yolox_writer.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 
 namespace lattice {

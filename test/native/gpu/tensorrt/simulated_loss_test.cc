@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "native/engine/gpu_engine.h"
+#include "native/gpu/gpu_engine.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
 #include "native/gpu/cuda/owners.h"
+#include "native/gpu/gpu_engine.h"
 #include "native/gpu/jpeg/photo_sides.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/engine/whole_gpu_engine.h"

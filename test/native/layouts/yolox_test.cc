@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "native/gpu/tensorrt/gpu_network.h"
+#include "native/layouts/known_layout.h"
+#include "native/model/model_description.h"
+#include "native/model/onnx_reader.h"
+#include "test/native/gpu/tensorrt/network_runner.h"
+#include "test/native/layouts/yolox_writer.h"
+
+namespace lattice {
+namespace {
+
+constexpr int kWidth = test::kYoloxWidth;
+constexpr int kHeight = test::kYoloxHeight;
+constexpr int kClasses = test::kYoloxClasses;
+constexpr size_t kCells = test::kYoloxCells;
+constexpr size_t kPixels = size_t{kWidth} * kHeight;
+
+using test::Noise;
+using test::Yolox;
+
+ModelInfo Described(const std::string& names = "['car', 'bus']") {
+  return *DescribeMetadata({{"names", names}});
+}
+
+std::string Rewritten(const std::string& file) {
+  ModelInfo info = Described();
+  return InKnownLayout(file, &info);
+}
+
+std::vector<float> OutputOf(const std::string& file, const std::vector<float>& pixels) {
+  return test::NetworkRunner(file, {1, 3, kHeight, kWidth}).Run(pixels).values[0];
+}
+
+TEST(YoloxTest, GivesTheBoxesThatItsOwnDecodingGives) {
+  std::vector<float> picture = Noise(3 * kPixels, 1, 77);
+  for (float& value : picture) value = std::abs(value);
+  std::vector<float> as_trained(picture.size());
+  for (size_t channel = 0; channel < 3; ++channel) {
+    for (size_t i = 0; i < kPixels; ++i) {
+      as_trained[channel * kPixels + i] = picture[(2 - channel) * kPixels + i] * 255;
+    }
+  }
+  const std::vector<float> raw = OutputOf(Yolox(), as_trained);
+  const std::vector<float> rows = OutputOf(Rewritten(Yolox()), picture);
+  ASSERT_EQ(rows.size(), (4 + kClasses) * kCells);
+  size_t cell = 0;
+  for (const int stride : {8, 16, 32}) {
+    const auto step = static_cast<float>(stride);
+    for (int y = 0; y < kHeight / stride; ++y) {
+      for (int x = 0; x < kWidth / stride; ++x, ++cell) {
+        const float* numbers = &raw[cell * (5 + kClasses)];
+        const float expected[] = {(numbers[0] + static_cast<float>(x)) * step,
+                                  (numbers[1] + static_cast<float>(y)) * step,
+                                  std::exp(numbers[2]) * step,
+                                  std::exp(numbers[3]) * step,
+                                  numbers[4] * numbers[5],
+                                  numbers[4] * numbers[6]};
+        for (size_t row = 0; row < std::size(expected); ++row) {
+          ASSERT_NEAR(rows[row * kCells + cell], expected[row],
+                      1e-3f * std::abs(expected[row]) + 1e-4f)
+              << "row " << row << " of cell " << cell;
+        }
+      }
+    }
+  }
+}
+
+TEST(YoloxTest, RunsAnyBatchOnAGpu) {
+  const std::string file = Rewritten(Yolox());
+  EXPECT_EQ(BatchHeldBy(*ReadOnnxModel(BytesOf(file)), std::nullopt), "");
+}
+
+TEST(YoloxTest, LeavesEveryOtherModelAsItIs) {
+  const auto is_left = [](const std::string& file, ModelInfo info) {
+    return InKnownLayout(file, &info) == file && !info.stretched;
+  };
+  EXPECT_FALSE(is_left(Yolox(), Described()));
+  EXPECT_TRUE(is_left(Yolox(), Described("['car']")));
+  EXPECT_TRUE(is_left(Yolox({.score_op = "Tanh"}), Described()));
+  EXPECT_TRUE(is_left(Yolox({.scales_axis = 1}), Described()));
+  EXPECT_TRUE(is_left(Yolox({.perm = {1, 2, 0}}), Described()));
+  EXPECT_TRUE(is_left(Yolox().substr(0, 900), Described()));
+  const std::string once = Rewritten(Yolox());
+  EXPECT_TRUE(is_left(once, Described()));
+}
+
+}  // namespace
+}  // namespace lattice
