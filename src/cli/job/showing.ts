@@ -12,7 +12,6 @@ import type {
   SingleImageResult,
 } from '../../client/lattice-client.js';
 import type { ResultFormat } from '../../export/formats.js';
-import { withSuffix } from '../../models/model-folder.js';
 import type { ExportFlags } from '../export-output.js';
 import { writeOutput } from '../output-file.js';
 import {
@@ -24,6 +23,7 @@ import {
   type FailedImage,
 } from '../output-text.js';
 import { EXIT_FAILED, EXIT_PARTLY, type Terminal } from '../terminal.js';
+import { givenFilter } from './filter-flags.js';
 import { openClient, type AccessFlags } from './open-client.js';
 
 export async function showStatus(
@@ -120,13 +120,7 @@ function entriesOf(result: JobResult['result']): readonly ShownEntry[] {
 }
 
 export interface ListFlags extends AccessFlags {
-  status?: JobStatus['status'][];
-  type?: JobStatus['job_type'];
-  model?: string;
-  search?: string;
-  tag?: string;
   sort?: JobFilter['sort'];
-  watch?: string;
   limit: number;
 }
 
@@ -145,17 +139,11 @@ const HEADER = [
 ];
 
 export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<void> {
-  const filter: JobFilter = { limit: Math.min(flags.limit, LARGEST_PAGE) };
-  if (flags.status !== undefined) filter.status = flags.status;
-  if (flags.type !== undefined) filter.job_type = flags.type;
-  if (flags.model !== undefined) filter.model_name = withSuffix(flags.model);
-  if (flags.search !== undefined) filter.q = flags.search;
-  if (flags.tag !== undefined) filter.tag = flags.tag;
-  if (flags.sort !== undefined) filter.sort = flags.sort;
-  if (flags.watch !== undefined) filter.watch = flags.watch;
+  const { sort, limit } = flags;
+  const page = { ...(sort && { sort }), limit: Math.min(limit, LARGEST_PAGE) };
   const jobs: JobStatus[] = [];
-  for await (const job of openClient(flags).list(filter)) {
-    if (jobs.push(job) === flags.limit) break;
+  for await (const job of openClient(flags).list({ ...givenFilter(flags), ...page })) {
+    if (jobs.push(job) === limit) break;
   }
   if (flags.json === true) {
     terminal.out(JSON.stringify(jobs, null, 2));
