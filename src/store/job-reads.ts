@@ -12,6 +12,7 @@ import {
   type StoredJob,
   type WaitingImage,
 } from './job-records.js';
+import { FIGURES_OF_EVENTS } from './figure-columns.js';
 import { foldText } from '../base/fold-text.js';
 import { markedTag } from './label-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
@@ -150,8 +151,8 @@ export class JobReads {
   /** Oldest first; `gap` when events after `after` are gone. */
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
-      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, failed AS failedImages,
-         reused AS reusedImages, watch, error, counts FROM outbox
+      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, watch, error, counts,
+         ${FIGURES_OF_EVENTS} FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,

@@ -1,6 +1,7 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
+import type { JobFigures } from '../api/job-figures.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/model.js';
 import type { JobType, JobStatus, ReuseMode, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
@@ -56,17 +57,13 @@ export interface JobSpec extends JobSettings {
   imagePaths: string[];
 }
 
-export interface Job {
+export interface Job extends JobFigures {
   jobId: string;
   spec: JobSettings;
   status: JobStatus;
   imageCount: number;
   /** Images that have an entry, ok or error. */
   finishedImages: number;
-  /** Those of them that ended in an error. */
-  failedImages: number;
-  /** Those of them that took over a stored result. */
-  reusedImages: number;
   /** What its images with a result ran on: one entry where all workers compute alike and no model file was lost. */
   models: readonly JobModelUse[];
   /** The job whose failed images this one runs again. */
@@ -139,7 +136,7 @@ export interface ImageEntry {
 }
 
 /** An entry of the outbox. `seq` grows by one per stored event; `job_progress` is not stored and repeats the last. */
-export interface JobEvent {
+export interface JobEvent extends JobFigures {
   event: JobEventName;
   jobId: string;
   status: JobStatus;
@@ -147,9 +144,6 @@ export interface JobEvent {
   seq: number;
   /** finished images / all, 0 to 1. */
   progress: number;
-  /** Images that ended in an error so far. */
-  failedImages: number;
-  reusedImages: number;
   keyId: string | null;
   /** The name of the watch that made the job. */
   watch?: string | null;

@@ -1,5 +1,6 @@
 /** What a service knows of its jobs, printed. */
 import { text as textOf } from 'node:stream/consumers';
+import { FIGURE_ROWS } from '../../api/job-figures.js';
 import { leftOutSentence } from '../../api/left-out.js';
 import type {
   ImageEntry,
@@ -74,9 +75,11 @@ function statusRows(job: JobStatus): string[][] {
     ['status', job.status],
     ['images', imageCounts(job)],
     ['boxes', boxesText(job)],
-    ...(job.reused_images === 0
-      ? []
-      : [['reused', `${job.reused_images} took over a stored result`]]),
+    ...FIGURE_ROWS.flatMap(({ wireName, shown }) =>
+      shown === undefined || job[wireName] === 0
+        ? []
+        : [[shown[0], `${job[wireName]} ${shown[1]}`]],
+    ),
     ['type', job.job_type],
     ['priority', String(job.priority)],
     ['worker', job.worker_id === '' ? '-' : job.worker_id],

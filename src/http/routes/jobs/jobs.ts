@@ -1,5 +1,6 @@
 /** Jobs as they are: their list, the status of one, what people write on it, its cancel and its removal. */
 import { z } from '@hono/zod-openapi';
+import { NO_FIGURES, viewFigures } from '../../../api/job-figures.js';
 import { readFilter } from '../../../api/job-filters.js';
 import { changedLabels } from '../../../api/job-labels.js';
 import { recordLabels, requestLabels } from '../../../api/job-label-schemas.js';
@@ -17,10 +18,9 @@ import type { RouteParts } from '../../route-parts.js';
 import { validate } from '../../request/validation.js';
 import {
   EXAMPLE_JOB_ID,
-  failedImagesSchema,
+  figureSchemas,
   modelUsesSchema,
   viewModelUses,
-  reusedImagesSchema,
   jobIdSchema,
   jobTypeSchema,
   notRunSchema,
@@ -53,13 +53,12 @@ const statusView = snakeCase(
     priority: z.int(),
     imageCount: z.int(),
     finishedImages: z.int(),
-    failedImages: failedImagesSchema,
+    ...figureSchemas,
     notRunImages: notRunSchema,
     totalCount: z.int().openapi({ description: 'Boxes so far' }),
     classCounts: z
       .record(z.string(), z.int())
       .openapi({ description: 'Boxes so far by class, most first' }),
-    reusedImages: reusedImagesSchema,
     models: modelUsesSchema,
     retryOf: jobIdSchema
       .nullable()
@@ -107,11 +106,10 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     priority: 5,
     image_count: 2,
     finished_images: 1,
-    failed_images: 0,
+    ...viewFigures(NO_FIGURES),
     not_run_images: 0,
     total_count: 3,
     class_counts: { car: 3 },
-    reused_images: 0,
     models: [
       { model: 'yolov8n.pt', model_digest: 'ae47d0b05fccf356', precision: 'int8', images: 1 },
     ],
