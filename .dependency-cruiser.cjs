@@ -74,9 +74,9 @@ module.exports = {
       {
         path: '^src/',
         pathNot:
-          '^src/((ui|overlay|client|boxes)/|api/(options|region-rules|snake-case|tiles|left-out|job-filters|job-labels|jobs|watch-times)[.]ts|base/text-list[.]ts|export/csv[.]ts)',
+          '^src/((ui|overlay|client|boxes)/|api/(options|region-rules|snake-case|tiles|left-out|job-filters|job-labels|jobs|submission-fields|watch-times)[.]ts|base/text-list[.]ts|export/csv[.]ts)',
       },
-      'It runs in a browser: it takes calls, events and shapes of answers from the client, the rows of options, the writing of tiles and of lists, the rules of regions, the counting and comparing of boxes, the sentence of what was left out, the filters and labels of jobs, the values of their fields and the writer of CSV files.',
+      'It runs in a browser: it takes calls, events and shapes of answers from the client, the rows of options, the writing of tiles and of lists, the rules of regions, the counting and comparing of boxes, the sentence of what was left out, the filters, labels and request fields of jobs, the values of their fields and the writer of CSV files.',
     ),
     forbid(
       'boxes-for-browsers-too',

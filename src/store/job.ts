@@ -4,24 +4,20 @@ import type { JobEventName } from '../api/events.js';
 import type { JobFigures } from '../api/job-figures.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/model.js';
-import type { JobType, JobStatus, ReuseMode, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
+import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
+import type { SubmissionFields } from '../api/submission-fields.js';
 import type { FileRead } from '../api/file-read.js';
 import type { ProcessedImage, RegionCounts } from '../api/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */
-export interface JobSettings {
+export interface JobSettings extends SubmissionFields {
   options: DetectOptions;
   jobType: JobType;
-  priority: number;
-  callbackUrl: string | null;
   /** JSON text of the submitted object, passed through untouched; null when none was given. */
   metadata: string | null;
-  annotate: boolean;
-  /** unchanged: of files that are as they were. content: also of other files with the same bytes. */
-  reuse: ReuseMode;
   /** Owner; null without authentication. */
   keyId: string | null;
   labels: JobLabels;
