@@ -1,5 +1,6 @@
 /** Fields that several requests and answers about jobs have. */
 import { z } from '@hono/zod-openapi';
+import { FIGURE_ROWS, type FigureName } from '../api/job-figures.js';
 import { snakeCase } from '../api/snake-case.js';
 import { JOB_STATUSES, JOB_TYPES } from '../api/jobs.js';
 import type { Job } from '../store/job.js';
@@ -10,9 +11,12 @@ export const EXAMPLE_JOB_ID = 'job_AaH_VN9DaomsEEzKZw_XwcGU';
 export const jobTypeSchema = z.enum(JOB_TYPES).openapi('JobType');
 export const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
 
-export const failedImagesSchema = z
-  .int()
-  .openapi({ description: 'Images that ended in an error so far', example: 0 });
+/** By their names here, and over HTTP. */
+export const figureSchemas = Object.fromEntries(
+  FIGURE_ROWS.map(({ name, text }) => [name, z.int().openapi({ description: text, example: 0 })]),
+) as Record<FigureName, z.ZodInt>;
+export const figureFields = snakeCase(z.object(figureSchemas)).shape;
+
 /** What images ran on, by model file and precision. */
 const modelUse = snakeCase(
   z.object({
@@ -40,10 +44,6 @@ export function viewModelUses({ models }: Pick<Job, 'models'>): z.infer<typeof m
 export const notRunSchema = z.int().openapi({
   description:
     'Images that had no turn before the job was ended; they are not among the failed ones',
-  example: 0,
-});
-export const reusedImagesSchema = z.int().openapi({
-  description: 'Images that took over a stored result so far, see `reuse`',
   example: 0,
 });
 export const uploadIdSchema = z.string().openapi({ example: 'up_k3Jx0qYtR2mV9sLw7BnZ4aPc' });

@@ -1,6 +1,7 @@
 /** The result record of a job that has ended: its shape, its text for an answer, and the message of its webhook. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../api/errors.js';
+import { viewFigures } from '../api/job-figures.js';
 import { withMember } from '../base/json-text.js';
 import { toMicros } from '../base/rounded.js';
 import { notRunImages, type ImageEntry, type ImageOutcome, type Job } from '../store/job.js';
@@ -9,11 +10,10 @@ import { regionCountsSchema } from '../api/schemas/image.js';
 import { imageFields, viewImage } from './processed-image.js';
 import {
   EXAMPLE_JOB_ID,
-  failedImagesSchema,
+  figureFields,
   reusedFromSchema,
   modelUsesSchema,
   viewModelUses,
-  reusedImagesSchema,
   jobIdSchema,
   notRunSchema,
   stateSchema,
@@ -75,9 +75,8 @@ export const jobResultSchema = z
   .object({
     job_id: jobIdSchema,
     status: stateSchema,
-    failed_images: failedImagesSchema,
+    ...figureFields,
     not_run_images: notRunSchema,
-    reused_images: reusedImagesSchema,
     models: modelUsesSchema,
     result: z.union([singleResultSchema, multiResultSchema, z.null()]),
     error: z.union([problemSchema, z.null()]),
@@ -169,9 +168,8 @@ function headText(job: Job): string {
   const head = {
     job_id: job.jobId,
     status: job.status,
-    failed_images: job.failedImages,
+    ...viewFigures(job),
     not_run_images: notRunImages(job),
-    reused_images: job.reusedImages,
     models: viewModelUses(job),
   };
   return fieldsOf(head satisfies Partial<JobResultBody>);

@@ -6,27 +6,6 @@ export type JobType = (typeof JOB_TYPES)[number];
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** Which images of a job may take over a stored result; the first is the default of submissions. */
-export const REUSE_MODES = ['off', 'unchanged', 'content'] as const;
-export type ReuseMode = (typeof REUSE_MODES)[number];
-
-export interface JobFilter {
-  status?: JobStatus[] | undefined;
-  jobType?: JobType | undefined;
-  submittedAfter?: number | undefined;
-  submittedBefore?: number | undefined;
-  modelName?: string | undefined;
-  /** In any letter case. */
-  tag?: string | undefined;
-  /**
-   * Words that the name, the typed paths, the tags, the notes or the title of the metadata have, in any letter case.
-   */
-  words?: readonly string[] | undefined;
-  /** The name of a watch. */
-  watch?: string | undefined;
-  keyId?: string | null;
-}
-
 /**
  * The order of a list. `submitted`: newest first. `ended`: those that have not ended, then the last to end first.
  * `name`: by title, from A. With `-`, the reverse.

@@ -71,6 +71,26 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   );
 }
 
+/** The text of a row within a line of help. */
+export const sentencePart = (text: string): string =>
+  `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+
+/** Rows that the CLI has a flag for. */
+export const withFlags = <Row extends { flag?: string }>(rows: readonly Row[]) =>
+  rows.filter((row): row is Row & { flag: string } => row.flag !== undefined);
+
+/** Of the flags of a command, those of the rows that are given, by their names over HTTP. */
+export function givenFlags(
+  rows: readonly { flag: string; wireName: string }[],
+  flags: object,
+): object {
+  const values = rows.map(({ flag, wireName }) => {
+    const value: unknown = Reflect.get(flags, new Option(flag).attributeName());
+    return [wireName, value] as const;
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
 /** `withDefaults`: the command has the defaults of the service; else the service has them. */
 export function addParameterFlags(command: Command, { withDefaults }: { withDefaults: boolean }) {
   for (const row of PARAMETER_ROWS) {
@@ -85,7 +105,7 @@ export function addParameterFlags(command: Command, { withDefaults }: { withDefa
 function toOptions(row: ParameterRow): [Option, ...Option[]] {
   const short = row.shortFlag === undefined ? '' : `-${row.shortFlag}, `;
   const flag = `${short}--${snake(row.name).replaceAll('_', '-')}`;
-  const text = `${row.text.charAt(0).toLowerCase()}${row.text.slice(1)}`;
+  const text = sentencePart(row.text);
   switch (row.kind) {
     case 'switch':
       return [new Option(flag, text), new Option(flag.replace('--', '--no-'), 'the opposite')];
@@ -129,7 +149,7 @@ const flagOf = ({ flag, name }: LabelRow): string => flag ?? name;
 
 function toLabelOption(row: LabelRow): Option {
   const flag = `--${flagOf(row)}`;
-  const text = `${row.text.charAt(0).toLowerCase()}${row.text.slice(1)}`;
+  const text = sentencePart(row.text);
   switch (row.kind) {
     case 'line':
     case 'text':

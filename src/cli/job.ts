@@ -1,16 +1,11 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { GROUPINGS, JOB_SORTS, JOB_STATUSES, JOB_TYPES } from '../api/jobs.js';
-import {
-  addLabelFlags,
-  nameList,
-  numberThat,
-  serviceCommand,
-  wholeNumber,
-} from './command-options.js';
+import { Option, type Command } from 'commander';
+import { GROUPINGS, JOB_SORTS } from '../api/jobs.js';
+import { addLabelFlags, numberThat, serviceCommand, wholeNumber } from './command-options.js';
 import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
 import { OUTPUT_FLAG } from './output-file.js';
+import { addFilterFlags } from './job/filter-flags.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
@@ -87,25 +82,17 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
 }
 
 function registerList(parent: Command, terminal: Terminal): void {
-  serviceCommand(parent, 'list', 'jobs, newest first', 'print one JSON array', [
+  const list = serviceCommand(parent, 'list', 'jobs, newest first', 'print one JSON array', [
     '--status pending,running --limit 50',
     "--search 'north gate' --tag night --sort name",
-  ])
-    .option('-s, --status <names>', `only these: ${JOB_STATUSES.join(', ')}`, statuses)
-    .addOption(new Option('-t, --type <type>', 'only this type').choices(JOB_TYPES))
-    .option('-m, --model <name>', 'only of this model')
-    .option(
-      '-q, --search <words>',
-      'only jobs that have these words in name, typed paths, tags, notes or title, in any letter case',
-    )
-    .option('--tag <name>', 'only jobs with this tag')
+  ]);
+  addFilterFlags(list)
     .addOption(
       new Option(
         '--sort <order>',
         'submitted: newest first; ended: last to end first; name: by title; with a minus the reverse',
       ).choices(JOB_SORTS),
     )
-    .option('--watch <name>', 'only jobs that this watch made')
     .option('-n, --limit <number>', 'most jobs to show', wholeNumber(1, 1_000_000), 20)
     .action(async (flags: ListFlags) => {
       const { listJobs } = await import('./job/showing.js');
@@ -233,13 +220,6 @@ function registerRemove(parent: Command, terminal: Terminal): void {
       const { removeJobs } = await import('./job/changing.js');
       await removeJobs(jobIds, flags, terminal);
     });
-}
-
-function statuses(text: string): string[] {
-  const given = nameList(text);
-  const wrong = given.find((name) => !(JOB_STATUSES as readonly string[]).includes(name));
-  if (wrong === undefined) return given;
-  throw new InvalidArgumentError(`'${wrong}' is none of ${JOB_STATUSES.join(', ')}.`);
 }
 
 const seconds = numberThat('a number of seconds above 0', (value) => value > 0);

@@ -5,7 +5,7 @@ import type { changesQuerySchema } from '../http/routes/jobs/changes.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
 import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
-import type { listQuerySchema } from '../http/routes/jobs/jobs.js';
+import type { listQuerySchema } from '../http/routes/jobs/list-query.js';
 import type { retryQuerySchema } from '../http/routes/jobs/submissions.js';
 import type { EventMessage } from '../stream/stream-messages.js';
 

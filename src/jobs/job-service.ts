@@ -8,7 +8,8 @@ import type { Allowances } from '../api/quotas.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/schemas/statistics.js';
 import { pageOf, readCursor, writeCursor } from '../api/schemas/list-page.js';
-import type { ImageFilter, ImageSort, JobFilter, JobSort, JobStatus } from '../api/jobs.js';
+import type { JobFilter } from '../api/job-filters.js';
+import type { ImageFilter, ImageSort, JobSort, JobStatus } from '../api/jobs.js';
 import {
   type ClassCounts,
   type Idempotency,

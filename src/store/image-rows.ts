@@ -5,10 +5,12 @@
  * model file.
  */
 import { byClassKey, classKey } from '../api/class-key.js';
+import { FIGURE_ROWS, NO_FIGURES } from '../api/job-figures.js';
 import type { NamedVersion } from '../api/schemas/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../boxes/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';
+import { COUNTED } from './figure-columns.js';
 import type { ImageOutcome, ImageTally } from './job.js';
 import { countClasses } from '../boxes/class-counts.js';
 import {
@@ -43,6 +45,8 @@ export class ImageFacts {
   readonly #boxes = new Map<string, number[]>();
   readonly #regions = new RegionSums();
   readonly #models = new Map<string, NamedVersion & { images: number }>();
+  /** Of the images that were added. */
+  readonly figures = { ...NO_FIGURES };
 
   constructor(statements: Statements, jobNumber: number) {
     this.#statements = statements;
@@ -52,6 +56,7 @@ export class ImageFacts {
   /** Call `save` after the last one. */
   add({ index, outcome, taken, keys }: NewOutcome): void {
     const image = JSON.parse(outcome) as ImageOutcome;
+    for (const { name } of FIGURE_ROWS) if (COUNTED[name](image)) this.figures[name] += 1;
     const { detections = [], regionCounts, annotatedPath } = image.status === 'ok' ? image : {};
     const classes = countClasses(detections);
     const weakest = new Map<string, number>();

@@ -1,6 +1,7 @@
 /** Reads of the store: after the writes of their group, outside its transaction. */
 import type { Problem } from '../api/errors.js';
-import type { JobFilter, JobSort, JobStatus } from '../api/jobs.js';
+import { FILTER_ROWS, type FilterRow, type JobFilter } from '../api/job-filters.js';
+import type { JobSort, JobStatus } from '../api/jobs.js';
 import type { ClassCounts, Idempotency, JobCounted, JobEvent } from './job.js';
 import {
   MAX_IMAGES,
@@ -11,6 +12,7 @@ import {
   type StoredJob,
   type WaitingImage,
 } from './job-records.js';
+import { FIGURES_OF_EVENTS } from './figure-columns.js';
 import { foldText } from '../base/fold-text.js';
 import { markedTag } from './label-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
@@ -149,8 +151,8 @@ export class JobReads {
   /** Oldest first; `gap` when events after `after` are gone. */
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
-      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, failed AS failedImages,
-         reused AS reusedImages, watch, error, counts FROM outbox
+      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, watch, error, counts,
+         ${FIGURES_OF_EVENTS} FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,
@@ -204,24 +206,42 @@ const LISTED = 'job_listings CROSS JOIN jobs ON number = job';
 const whereText = (clauses: readonly string[]): string =>
   clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
 
-function conditions(filter: JobFilter, isListed: boolean) {
-  const where: string[] = [];
-  const values: (string | number)[] = [];
-  const add = (clause: string, ...added: (string | number)[]) => {
-    where.push(clause);
-    values.push(...added);
-  };
-  const { modelName, tag, words = [] } = filter;
-  if (modelName !== undefined) add('model = ?', modelName);
-  if (tag !== undefined) add('instr(marked_tags, ?)', markedTag(tag));
-  for (const word of words) add('instr(text, ?)', foldText(word));
-  const from = isListed || where.length > 0 ? LISTED : 'jobs';
-  const { status, jobType, submittedAfter, submittedBefore, watch, keyId } = filter;
-  if (status !== undefined) add(`status IN (${status.map(() => '?').join(', ')})`, ...status);
-  if (jobType !== undefined) add('job_type = ?', jobType);
-  if (submittedAfter !== undefined) add('submitted_at > ?', submittedAfter);
-  if (submittedBefore !== undefined) add('submitted_at < ?', submittedBefore);
-  if (watch !== undefined) add('watch = ?', watch);
-  if (keyId !== undefined && keyId !== null) add('key_id = ?', keyId);
-  return { from, where, values };
+type Value = string | number;
+
+/** A filter has the given value. */
+function condition(
+  { kind, column }: FilterRow,
+  value: unknown,
+): { clauses: string[]; values: Value[] } {
+  switch (kind) {
+    case 'several': {
+      const values = value as string[];
+      return { clauses: [`${column} IN (${values.map(() => '?').join(', ')})`], values };
+    }
+    case 'tag':
+      return { clauses: [`instr(${column}, ?)`], values: [markedTag(value as string)] };
+    case 'words': {
+      const values = (value as string[]).map(foldText);
+      return { clauses: values.map(() => `instr(${column}, ?)`), values };
+    }
+    case 'after':
+      return { clauses: [`${column} > ?`], values: [value as number] };
+    case 'before':
+      return { clauses: [`${column} < ?`], values: [value as number] };
+    default:
+      return { clauses: [`${column} = ?`], values: [value as Value] };
+  }
+}
+
+function conditions({ keyId = null, ...filter }: JobFilter, isListed: boolean) {
+  const given = FILTER_ROWS.filter(({ name }) => filter[name] !== undefined);
+  const found = given.map((row) => ({ row, ...condition(row, filter[row.name]) }));
+  const where = found.flatMap(({ clauses }) => clauses);
+  const values = found.flatMap((each) => each.values);
+  if (keyId !== null) {
+    where.push('key_id = ?');
+    values.push(keyId);
+  }
+  const isNarrow = found.some(({ row, clauses }) => row.isListed === true && clauses.length > 0);
+  return { from: isListed || isNarrow ? LISTED : 'jobs', where, values };
 }

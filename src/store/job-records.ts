@@ -1,4 +1,5 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
+import type { JobFigures } from '../api/job-figures.js';
 import type { NamedVersion } from '../api/schemas/model.js';
 import type { Allowance } from '../api/quotas.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
@@ -120,8 +121,6 @@ export interface NewOutcome {
   taken?: PictureTime | null;
   /** Under which its result can be found. */
   keys?: ReuseKeys | null;
-  /** It took over a stored result. */
-  reused?: boolean;
 }
 
 /** A result that an image may take over. */
@@ -148,12 +147,10 @@ export interface StoredCounts {
   modifiedNs: string | null;
 }
 
-export interface RecordOutcome {
+export interface RecordOutcome extends JobFigures {
   /** Entries that were new; an image keeps its first outcome. */
   stored: number;
   finishedImages: number;
-  failedImages: number;
-  reusedImages: number;
   /** The last image was among them and the job ended with this call. */
   terminal: boolean;
 }

@@ -2,14 +2,14 @@
 import type { Problem } from '../api/errors.js';
 import type { Keep } from '../api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../api/options.js';
-import { REUSE_MODES } from '../api/jobs.js';
+import { DEFAULT_FIELDS } from '../api/submission-fields.js';
+import { FIGURES_OF_JOBS } from './figure-columns.js';
 import { jobNotFound, type Idempotency, type JobModelUse, type JobSettings } from './job.js';
 import type { StoredJob } from './job-records.js';
 import type { Statements } from './statements.js';
 
 export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
-  finished AS finishedImages, finished - succeeded AS failedImages, reused AS reusedImages,
-  retry_of AS retryOf, watch, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
+  finished AS finishedImages, ${FIGURES_OF_JOBS}, retry_of AS retryOf, watch, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error, name, tags, notes, keep_days AS keepDays,
   (SELECT json_group_array(json_object('name', coalesce(job_models.name, settings ->> '$.options.modelName'), 'digest', digest, 'source', source, 'precision', precision, 'images', images))
    FROM job_models WHERE job = number) AS models,
@@ -29,19 +29,16 @@ export interface JobRow extends Omit<StoredJob, 'spec' | 'error' | 'models'> {
   typedCount: number;
 }
 
-/** Of older jobs too: what is newer than a job is not in its settings. */
-type StoredSettings = Omit<JobSettings, 'reuse'> & Partial<Pick<JobSettings, 'reuse'>>;
-
 export function toStoredJob(row: JobRow): StoredJob {
   const { settings, metadata, error, models, name, tags, notes, keepDays, ...job } = row;
   const { typedPaths, typedCount, ...known } = job;
-  const { options, reuse = REUSE_MODES[0], ...others } = JSON.parse(settings) as StoredSettings;
+  const { options, ...others } = JSON.parse(settings) as JobSettings;
   return {
     ...known,
     spec: {
+      // What is newer than the job has its default.
+      ...DEFAULT_FIELDS,
       ...others,
-      reuse,
-      // A parameter that is newer than the job has its default.
       options: { ...DEFAULT_PARAMETERS, ...options },
       metadata,
       labels: { name, tags: JSON.parse(tags) as string[], notes, keep: toKeep(keepDays) },

@@ -9,6 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
+import { FIGURE_ROWS, figuresOf } from '../api/job-figures.js';
 import { sumOfRegions } from '../boxes/class-counts.js';
 import type { JobStatus } from '../api/jobs.js';
 import { progressOf, type JobCounted } from './job.js';
@@ -88,14 +89,14 @@ export class JobTransitions {
       jobNumber,
     ) as JobRow;
     const job = toStoredJob(row);
-    const { jobId, status, error, failedImages, reusedImages, watch } = job;
+    const { jobId, status, error, watch } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
     const counts = hasEnded(status) ? this.#counted(jobNumber) : null;
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, reused, error, counts, terminal,
-         watch)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, error, counts, terminal, watch,
+         ${FIGURE_ROWS.map(({ column }) => column).join(', ')})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${FIGURE_ROWS.map(() => '?').join(', ')})`,
       jobNumber,
       jobId,
       keyId,
@@ -103,17 +104,16 @@ export class JobTransitions {
       status,
       at,
       progress,
-      failedImages,
-      reusedImages,
       row.error,
       counts === null ? null : JSON.stringify(counts),
       counts === null ? 0 : 1,
       watch,
+      ...FIGURE_ROWS.map(({ name }) => job[name]),
     );
-    const images = { failedImages, reusedImages };
-    const stored = { event, jobId, status, timestamp: at, seq, progress, ...images, keyId, watch };
+    const stored = { event, jobId, status, timestamp: at, seq, progress, keyId, watch };
     this.#notes.events.push({
       ...stored,
+      ...figuresOf(job),
       ...(error === null ? {} : { error }),
       ...(counts === null ? {} : { counts }),
     });

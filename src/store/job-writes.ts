@@ -3,6 +3,7 @@
  * `keyId` is null the caller may use any job, else its own only.
  */
 import { LatticeError, type Problem } from '../api/errors.js';
+import { figuresBy } from '../api/job-figures.js';
 import { labelsOfRetry } from '../api/job-labels.js';
 import { jobNotFinished, type Idempotency, type ImageOutcome, type JobSettings } from './job.js';
 import {
@@ -18,6 +19,7 @@ import {
   type Submission,
   type Submitted,
 } from './job-records.js';
+import { OWN_COLUMNS } from './figure-columns.js';
 import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
@@ -141,27 +143,23 @@ export class JobWrites {
     const facts = new ImageFacts(this.#statements, jobNumber);
     for (const outcome of stored) facts.add(outcome);
     facts.save();
-    const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;
-    const reused = row.reusedImages + stored.filter((image) => image.reused).length;
+    const figures = figuresBy((name) => row[name] + facts.figures[name]);
+    const succeeded = finished - figures.failedImages;
     const bytes = lengthOf(stored.map(({ outcome }) => outcome)) - stored.length * OUTCOME_BYTES;
     this.#statements.run(
-      'UPDATE jobs SET finished = ?, succeeded = ?, reused = ?, worker_id = ?, bytes = bytes + ? WHERE number = ?',
+      `UPDATE jobs SET finished = ?, succeeded = ?, ${OWN_COLUMNS.map(({ column }) => `${column} = ?`).join(', ')},
+         worker_id = ?, bytes = bytes + ? WHERE number = ?`,
       finished,
       succeeded,
-      reused,
+      ...OWN_COLUMNS.map(({ name }) => figures[name]),
       workerId,
       bytes,
       jobNumber,
     );
     const terminal = finished === row.imageCount;
     if (terminal) this.#transitions.end(jobNumber, succeeded > 0 ? null : this.#failureOf(row), at);
-    const progress = {
-      finishedImages: finished,
-      failedImages: finished - succeeded,
-      reusedImages: reused,
-    };
-    return { stored: stored.length, ...progress, terminal };
+    return { stored: stored.length, finishedImages: finished, ...figures, terminal };
   }
 
   cancel(jobId: string, keyId: string | null, at: number): EndedEarly {
@@ -320,7 +318,7 @@ export class JobWrites {
 
   #row(jobNumber: number): LeasedRow | null {
     const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS}, lease, succeeded FROM jobs WHERE number = ?`,
+      `SELECT ${JOB_COLUMNS}, lease FROM jobs WHERE number = ?`,
       jobNumber,
     ) as LeasedRow | undefined;
     return row ?? null;
@@ -333,5 +331,4 @@ function lengthOf(texts: readonly string[]): number {
 
 interface LeasedRow extends JobRow {
   lease: number | null;
-  succeeded: number;
 }

@@ -1,26 +1,23 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
+import type { JobFigures } from '../api/job-figures.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/schemas/model.js';
-import type { JobType, JobStatus, ReuseMode, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
+import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
+import type { SubmissionFields } from '../api/submission-fields.js';
 import type { FileRead } from '../api/schemas/file-read.js';
 import type { ProcessedImage, RegionCounts } from '../api/schemas/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */
-export interface JobSettings {
+export interface JobSettings extends SubmissionFields {
   options: DetectOptions;
   jobType: JobType;
-  priority: number;
-  callbackUrl: string | null;
   /** JSON text of the submitted object, passed through untouched; null when none was given. */
   metadata: string | null;
-  annotate: boolean;
-  /** unchanged: of files that are as they were. content: also of other files with the same bytes. */
-  reuse: ReuseMode;
   /** Owner; null without authentication. */
   keyId: string | null;
   labels: JobLabels;
@@ -56,17 +53,13 @@ export interface JobSpec extends JobSettings {
   imagePaths: string[];
 }
 
-export interface Job {
+export interface Job extends JobFigures {
   jobId: string;
   spec: JobSettings;
   status: JobStatus;
   imageCount: number;
   /** Images that have an entry, ok or error. */
   finishedImages: number;
-  /** Those of them that ended in an error. */
-  failedImages: number;
-  /** Those of them that took over a stored result. */
-  reusedImages: number;
   /** What its images with a result ran on: one entry where all workers compute alike and no model file was lost. */
   models: readonly JobModelUse[];
   /** The job whose failed images this one runs again. */
@@ -139,7 +132,7 @@ export interface ImageEntry {
 }
 
 /** An entry of the outbox. `seq` grows by one per stored event; `job_progress` is not stored and repeats the last. */
-export interface JobEvent {
+export interface JobEvent extends JobFigures {
   event: JobEventName;
   jobId: string;
   status: JobStatus;
@@ -147,9 +140,6 @@ export interface JobEvent {
   seq: number;
   /** finished images / all, 0 to 1. */
   progress: number;
-  /** Images that ended in an error so far. */
-  failedImages: number;
-  reusedImages: number;
   keyId: string | null;
   /** The name of the watch that made the job. */
   watch?: string | null;

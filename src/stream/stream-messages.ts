@@ -5,6 +5,7 @@ import type { RegionCounts } from '../api/schemas/image.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
 import { hideInProblem, type HideFolders } from '../answers/shown-problem.js';
+import { NO_FIGURES, viewFigures, type WireFigures } from '../api/job-figures.js';
 import type { JobStatus } from '../api/jobs.js';
 import type { Job, JobEvent } from '../store/job.js';
 
@@ -37,7 +38,7 @@ export type SubscribeMessage = Extract<
 >;
 
 /** An event of a job on the wire. */
-export interface EventMessage {
+export interface EventMessage extends WireFigures {
   event: JobEventName;
   id?: MessageId | undefined;
   job_id: string;
@@ -45,10 +46,6 @@ export interface EventMessage {
   timestamp: number;
   seq: number;
   progress: number;
-  /** Images that ended in an error so far. */
-  failed_images: number;
-  /** Images that took over a stored result so far. */
-  reused_images: number;
   /** The name of the watch that made the job. */
   watch?: string | undefined;
   error?: Problem | undefined;
@@ -90,8 +87,7 @@ export function eventMessage(
     timestamp: event.timestamp,
     seq: event.seq,
     progress: event.progress,
-    failed_images: event.failedImages,
-    reused_images: event.reusedImages,
+    ...viewFigures(event),
     watch: event.watch ?? undefined,
     error: event.error && hideInProblem(event.error, hide),
     class_counts: event.counts?.classCounts,
@@ -103,8 +99,7 @@ export function eventMessage(
 /** The submission of a job as its event says it. */
 export function submissionOf({ jobId, status, submittedAt }: Job): Omit<JobEvent, 'seq' | 'keyId'> {
   const event = 'job_submitted';
-  const counts = { progress: 0, failedImages: 0, reusedImages: 0 };
-  return { event, jobId, status, timestamp: submittedAt, ...counts };
+  return { event, jobId, status, timestamp: submittedAt, progress: 0, ...NO_FIGURES };
 }
 
 /** Messages that concern no job. `fields`: `seq` with `pong` and `subscribed`, `after_seq` with `gap`, `error`. */

@@ -23,8 +23,6 @@ const FORM: JobFields = {
   threshold: 0.4,
   priority: 7,
   metadata: '{"title": "North gate"}',
-  callback: '',
-  annotate: false,
 };
 
 afterEach(() => {

@@ -110,7 +110,7 @@ test('the live page offers its classes and gets their boxes', async () => {
   const request = detectFields({ ...fields, threshold: 0.5 });
   const answer = await client.detect({ image_path: 'shapes.png', ...request });
   expect(answer.class_counts).toEqual(SOME);
-  const rest = { view: '', threshold: 0.5, metadata: '', callback: '', annotate: false };
+  const rest = { view: '', threshold: 0.5, metadata: '' };
   const type = 'batch_detect' as const;
   const job = { ...fields, ...rest, paths: 'shapes.png', type, priority: 0 };
   const { job_id } = await client.submit(jobRequest(job));

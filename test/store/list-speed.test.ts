@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import { JOB_SORTS, type JobFilter, type JobSort } from '../../src/api/jobs.js';
+import type { JobFilter } from '../../src/api/job-filters.js';
+import { JOB_SORTS, type JobSort } from '../../src/api/jobs.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { TemporaryFolder, specOf } from '../jobs/job-folder.js';
 

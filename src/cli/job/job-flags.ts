@@ -1,22 +1,29 @@
 /** Settings of a job as flags: of a submission and of a watch. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { TOP_PRIORITY, viewParameters, type DetectionParameters } from '../../api/options.js';
+import { viewParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
-import { JOB_TYPES, REUSE_MODES, type ReuseMode } from '../../api/jobs.js';
+import { JOB_TYPES } from '../../api/jobs.js';
+import { FIELD_ROWS } from '../../api/submission-fields.js';
 import { withSuffix } from '../../models/model-folder.js';
-import { addParameterFlags, nameList, wholeNumber } from '../command-options.js';
+import {
+  addParameterFlags,
+  givenFlags,
+  nameList,
+  sentencePart,
+  wholeNumber,
+  withFlags,
+} from '../command-options.js';
 
 export interface JobFlags extends Partial<DetectionParameters> {
   type: JobSubmit['job_type'];
   model?: string;
   classes?: string[];
   vehicleTypes?: string[];
-  priority?: number;
-  reuse?: ReuseMode;
-  callbackUrl?: string;
   /** JSON of an object. */
   metadata?: string;
 }
+
+const FLAG_ROWS = withFlags(FIELD_ROWS);
 
 export function addJobFlags(command: Command): Command {
   command
@@ -26,41 +33,41 @@ export function addJobFlags(command: Command): Command {
         .default('detect_vehicles'),
     )
     .option('-m, --model <name>', 'name of a model that the service has, with or without .pt');
-  return addParameterFlags(command, { withDefaults: false })
+  addParameterFlags(command, { withDefaults: false })
     .option('--classes <names>', "classes of the model, comma-separated; '*' for all", nameList)
     .addOption(
       new Option('--vehicle-types <names>', 'the same for detect_vehicles jobs only')
         .argParser(nameList)
         .conflicts('classes'),
-    )
-    .option(
-      '-p, --priority <number>',
-      `0 to ${TOP_PRIORITY}, higher first`,
-      wholeNumber(0, TOP_PRIORITY),
-    )
-    .addOption(
-      new Option(
-        '--reuse <which>',
-        'images that take over a stored result and do not run: those of unchanged files, or of the same bytes',
-      ).choices(REUSE_MODES),
-    )
-    .option('--callback-url <url>', 'webhook URL that receives the result')
-    .option('--metadata <json>', 'JSON object that is returned with the result', jsonObject);
+    );
+  for (const row of FLAG_ROWS) command.addOption(optionOf(row));
+  return command.option(
+    '--metadata <json>',
+    'JSON object that is returned with the result',
+    jsonObject,
+  );
 }
 
 /** As in a submission, without its images and without `metadata`, which is JSON text. */
 export function settingsOf(flags: JobFlags): Omit<JobSubmit, 'image_paths' | 'metadata'> {
-  const { type, model, classes, vehicleTypes, priority, reuse, callbackUrl } = flags;
+  const { type, model, classes, vehicleTypes } = flags;
   return {
     job_type: type,
     model_name: model === undefined ? model : withSuffix(model),
     ...viewParameters(flags),
     classes,
     vehicle_types: vehicleTypes,
-    priority,
-    reuse,
-    callback_url: callbackUrl,
+    ...givenFlags(FLAG_ROWS, flags),
   };
+}
+
+function optionOf(row: (typeof FLAG_ROWS)[number]): Option {
+  if (row.kind === 'number') {
+    const text = `0 to ${row.most}; ${row.text}`;
+    return new Option(row.flag, text).argParser(wholeNumber(0, row.most));
+  }
+  const option = new Option(row.flag, sentencePart(row.text));
+  return row.kind === 'choice' ? option.choices(row.values) : option;
 }
 
 /** Gives the text. */

@@ -1,5 +1,6 @@
 /** What a service knows of its jobs, printed. */
 import { text as textOf } from 'node:stream/consumers';
+import { FIGURE_ROWS } from '../../api/job-figures.js';
 import { leftOutSentence } from '../../api/left-out.js';
 import type {
   ImageEntry,
@@ -12,7 +13,6 @@ import type {
   SingleImageResult,
 } from '../../client/lattice-client.js';
 import type { ResultFormat } from '../../export/formats.js';
-import { withSuffix } from '../../models/model-folder.js';
 import type { ExportFlags } from '../export-output.js';
 import { writeOutput } from '../output-file.js';
 import {
@@ -24,6 +24,7 @@ import {
   type FailedImage,
 } from '../output-text.js';
 import { EXIT_FAILED, EXIT_PARTLY, type Terminal } from '../terminal.js';
+import { givenFilter } from './filter-flags.js';
 import { openClient, type AccessFlags } from './open-client.js';
 
 export async function showStatus(
@@ -74,9 +75,11 @@ function statusRows(job: JobStatus): string[][] {
     ['status', job.status],
     ['images', imageCounts(job)],
     ['boxes', boxesText(job)],
-    ...(job.reused_images === 0
-      ? []
-      : [['reused', `${job.reused_images} took over a stored result`]]),
+    ...FIGURE_ROWS.flatMap(({ wireName, shown }) =>
+      shown === undefined || job[wireName] === 0
+        ? []
+        : [[shown[0], `${job[wireName]} ${shown[1]}`]],
+    ),
     ['type', job.job_type],
     ['priority', String(job.priority)],
     ['worker', job.worker_id === '' ? '-' : job.worker_id],
@@ -120,13 +123,7 @@ function entriesOf(result: JobResult['result']): readonly ShownEntry[] {
 }
 
 export interface ListFlags extends AccessFlags {
-  status?: JobStatus['status'][];
-  type?: JobStatus['job_type'];
-  model?: string;
-  search?: string;
-  tag?: string;
   sort?: JobFilter['sort'];
-  watch?: string;
   limit: number;
 }
 
@@ -145,17 +142,11 @@ const HEADER = [
 ];
 
 export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<void> {
-  const filter: JobFilter = { limit: Math.min(flags.limit, LARGEST_PAGE) };
-  if (flags.status !== undefined) filter.status = flags.status;
-  if (flags.type !== undefined) filter.job_type = flags.type;
-  if (flags.model !== undefined) filter.model_name = withSuffix(flags.model);
-  if (flags.search !== undefined) filter.q = flags.search;
-  if (flags.tag !== undefined) filter.tag = flags.tag;
-  if (flags.sort !== undefined) filter.sort = flags.sort;
-  if (flags.watch !== undefined) filter.watch = flags.watch;
+  const { sort, limit } = flags;
+  const page = { ...(sort && { sort }), limit: Math.min(limit, LARGEST_PAGE) };
   const jobs: JobStatus[] = [];
-  for await (const job of openClient(flags).list(filter)) {
-    if (jobs.push(job) === flags.limit) break;
+  for await (const job of openClient(flags).list({ ...givenFilter(flags), ...page })) {
+    if (jobs.push(job) === limit) break;
   }
   if (flags.json === true) {
     terminal.out(JSON.stringify(jobs, null, 2));

@@ -65,10 +65,6 @@ export const vehicleTypesSchema = classNamesSchema.openapi({
   example: ['car', 'truck'],
 });
 
-export const annotateSchema = z
-  .boolean()
-  .openapi({ description: 'Also draw the boxes into a copy; see annotated_url', default: false });
-
 /**
  * Refuses lists that are too long before their items are checked: a body within the size limit can contain millions of
  * invalid items, and an issue for each would take far more memory than the body.

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError } from '../../api/errors.js';
 import { STAGES, type ImageResult, type Timings } from '../../api/schemas/image.js';
 import { requestParameters } from '../../api/schemas/option-schemas.js';
-import { forOwnPages } from '../../api/schemas/own-pages.js';
+import { requestFields } from '../../api/schemas/submission-field-schemas.js';
 import { readParameters, type DetectOptions } from '../../api/options.js';
 import type { DetectRequest } from '../../execution/detector.js';
 import { checkImagePath } from '../../files/image-paths.js';
@@ -18,7 +18,6 @@ import { IMAGE_FIELD, type Form } from '../request/read-form.js';
 import { refuseUnknownClasses, requestedClasses } from '../request/requested-classes.js';
 import {
   NULL_IS_NOT_GIVEN,
-  annotateSchema,
   classesSchema,
   imagePathSchema,
   modelNameSchema,
@@ -60,7 +59,7 @@ const detectFields = {
   ...requestParameters,
   vehicle_types: vehicleTypesSchema.nullish(),
   classes: classesSchema.nullish(),
-  annotate: forOwnPages(annotateSchema.nullish()),
+  annotate: requestFields.annotate,
   deadline_ms: deadlineSchema.nullish(),
 };
 type DetectFields = z.infer<z.ZodObject<typeof detectFields>>;

@@ -3,6 +3,7 @@
  * that arrive meanwhile. No caller waits for the outcome of one image, so there is a delay between two calls: a sync
  * per image took 4 % of two cores.
  */
+import { figuresOf, NO_FIGURES } from '../../api/job-figures.js';
 import type { JobEvents } from '../job-events.js';
 import { progressOf } from '../../store/job.js';
 import type { NewOutcome, QueuedJob, StartedJob } from '../../store/job-records.js';
@@ -35,8 +36,7 @@ export class JobOutcomes {
   #keyId: string | null = null;
   #watch: string | null = null;
   #finishedImages = 0;
-  #failedImages = 0;
-  #reusedImages = 0;
+  #figures = NO_FIGURES;
   #unsaved: NewOutcome[] = [];
   /** The worker that ran the newest of them. */
   #workerId = '';
@@ -60,8 +60,7 @@ export class JobOutcomes {
     this.#keyId = job.spec.keyId;
     this.#watch = job.watch;
     this.#finishedImages = job.finishedImages;
-    this.#failedImages = job.failedImages;
-    this.#reusedImages = job.reusedImages;
+    this.#figures = figuresOf(job);
   }
 
   get needsSave(): boolean {
@@ -75,7 +74,7 @@ export class JobOutcomes {
 
   /** The image did not run. */
   takeOver(index: number, { workerId, ...result }: TakenOver): void {
-    this.#add({ index, ok: true, ...result, reused: true }, workerId);
+    this.#add({ index, ok: true, ...result }, workerId);
   }
 
   #add(outcome: NewOutcome, workerId: string): void {
@@ -104,12 +103,11 @@ export class JobOutcomes {
       this.#savedAt = performance.now();
       over = recorded.value?.terminal ?? true;
       if (recorded.value === null) break;
-      const { stored, finishedImages, failedImages, reusedImages, terminal } = recorded.value;
+      const { stored, finishedImages, reusedImages, terminal } = recorded.value;
       counts.recorded(stored);
-      onReused(reusedImages - this.#reusedImages);
+      onReused(reusedImages - this.#figures.reusedImages);
       this.#finishedImages = finishedImages;
-      this.#failedImages = failedImages;
-      this.#reusedImages = reusedImages;
+      this.#figures = figuresOf(recorded.value);
       if (terminal) counts.finished();
       else this.#reportProgress();
     }
@@ -165,8 +163,7 @@ export class JobOutcomes {
       timestamp: Date.now() / 1000,
       seq: events.lastSeq,
       progress: progressOf({ finishedImages: this.#finishedImages, imageCount }),
-      failedImages: this.#failedImages,
-      reusedImages: this.#reusedImages,
+      ...this.#figures,
       keyId: this.#keyId,
       watch: this.#watch,
     });

@@ -3,6 +3,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { LABELS, type Keep } from '../../api/job-labels.js';
+import type { FieldRow } from '../../api/submission-fields.js';
 import { splitList } from '../../base/text-list.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import { ImagePicker } from '../images/image-picker.js';
@@ -16,12 +17,15 @@ import { ViewSelect } from '../regions/view-select.js';
 import { loadViews, views } from '../regions/views.js';
 import { percent, visible } from '../text/format.js';
 import {
+  FORM_ROWS,
+  givenFields,
   JOB_TYPE_TEXTS,
   metadataFault,
   pathLines,
   takesClasses,
   type JobFields,
 } from './job-request.js';
+import { RowField } from './row-field.js';
 
 type JobType = JobSubmit['job_type'];
 
@@ -137,17 +141,15 @@ function fieldsOf(given: FormData, { type, model, threshold }: Choice): JobField
     model: chosenModel(model.peek())?.name ?? '',
     classes: given.getAll('classes').map(textOf),
     threshold: threshold.peek(),
-    priority: Number(text('priority')),
     view: text('view'),
     written: writtenOptions(text),
     metadata: text('metadata'),
-    callback: text('callback'),
     labels: {
       name: text('name').trim() || null,
       tags: splitList(text('tags'), ','),
       keep: keepOf(text('keep')),
     },
-    annotate: given.get('annotate') !== null,
+    ...givenFields(text),
   };
 }
 
@@ -243,10 +245,9 @@ function WhatToFind({ choice: { type, model, threshold } }: { choice: Choice }) 
             onInput={({ currentTarget }) => (threshold.value = currentTarget.valueAsNumber / 100)}
           />
         </label>
-        <label class="field">
-          <span>Priority, 10 is the most urgent</span>
-          <input name="priority" type="number" min="0" max="10" step="1" value="0" required />
-        </label>
+        {FORM_ROWS.filter(isUrgency).map((row) => (
+          <RowField key={row.name} row={row} />
+        ))}
       </div>
       {(views.value ?? []).length > 0 && (
         <label class="field">
@@ -310,6 +311,9 @@ function Labels({ isNamed }: { isNamed: boolean }) {
 const keepOf = (text: string): Keep =>
   text === 'true' ? true : text === '' ? false : Number(text);
 
+/** It stands beside the threshold. */
+const isUrgency = ({ name }: FieldRow): boolean => name === 'priority';
+
 function MoreFields({ metadataSaid }: { metadataSaid: string }) {
   return (
     <details>
@@ -328,13 +332,9 @@ function MoreFields({ metadataSaid }: { metadataSaid: string }) {
         <p id="metadata-fault" class="bad" role="alert">
           {metadataSaid}
         </p>
-        <label class="field">
-          <span>Webhook: the result is sent here</span>
-          <input name="callback" type="url" placeholder="https://example.org/hooks/detection" />
-        </label>
-        <label class="check">
-          <input name="annotate" type="checkbox" /> Keep drawn copies of the pictures
-        </label>
+        {FORM_ROWS.filter((row) => !isUrgency(row)).map((row) => (
+          <RowField key={row.name} row={row} />
+        ))}
       </div>
     </details>
   );

@@ -1,9 +1,9 @@
 /** The jobs that are asked for, kept up to date by the events: each row is a signal of its own. */
 import { signal, type Signal } from '@preact/signals';
-import type { JobEvent, JobFilter, JobList, JobStatus } from '../../client/records.js';
+import type { JobEvent, JobList, JobStatus } from '../../client/records.js';
 import { followJobs } from '../live/live.js';
 import { service } from '../session/session.js';
-import { ALL_JOBS, isNewestFirst, type JobSearch } from './job-search.js';
+import { ALL_JOBS, isNewestFirst, searchFilter, type JobSearch } from './job-search.js';
 import { JobTable } from './job-table.js';
 
 export type StateCounts = Partial<Record<JobStatus['status'], number>>;
@@ -155,15 +155,8 @@ function show(found: Awaited<ReturnType<typeof list>>, asked: JobSearch): void {
   newJobs.value = 0;
 }
 
-async function list({ state, q, tag, watch, model, sort }: JobSearch) {
-  const filter: JobFilter = {
-    ...(state === null ? {} : { status: [state] }),
-    ...(q === '' ? {} : { q }),
-    ...(tag === '' ? {} : { tag }),
-    ...(watch === '' ? {} : { watch }),
-    ...(model === '' ? {} : { model_name: model }),
-    sort,
-  };
+async function list(asked: JobSearch) {
+  const filter = searchFilter(asked);
   const jobs: JobStatus[] = [];
   let counted: StateCounts = {};
   let cursor: string | null = null;

@@ -1,6 +1,7 @@
 /** What the form of jobs sends. An empty field is one that is not given. */
 import type { GivenLabels } from '../../api/job-labels.js';
 import { viewParameters } from '../../api/options.js';
+import { FIELD_ROWS, type FieldRow, type GivenFields } from '../../api/submission-fields.js';
 import { jobText } from '../../client/job-text.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import type { WrittenOptions } from '../options/written-options.js';
@@ -11,7 +12,7 @@ export const JOB_TYPE_TEXTS: readonly { type: JobSubmit['job_type']; text: strin
   { type: 'batch_detect', text: 'Everything the model knows' },
 ];
 
-export interface JobFields {
+export interface JobFields extends GivenFields {
   /** One path a line; empty lines are none. */
   paths: string;
   type: JobSubmit['job_type'];
@@ -19,15 +20,25 @@ export interface JobFields {
   classes: readonly string[];
   /** Null: that of the model. */
   threshold: number | null;
-  priority: number;
   /** Empty: the service looks for one by the path of each image. */
   view: string;
   written?: WrittenOptions;
   /** JSON of an object. */
   metadata: string;
-  callback: string;
   labels?: GivenLabels;
-  annotate: boolean;
+}
+
+/** Rows of the fields that the form has. */
+export const FORM_ROWS = FIELD_ROWS.filter(({ label }) => label !== undefined);
+
+/** From the texts of the form. */
+export const givenFields = (text: (name: string) => string): GivenFields =>
+  Object.fromEntries(FORM_ROWS.map((row) => [row.wireName, valueOf(row, text(row.wireName))]));
+
+function valueOf({ kind }: FieldRow, text: string): unknown {
+  const written = text.trim();
+  if (written === '') return null;
+  return kind === 'number' ? Number(written) : kind === 'switch' ? true : written;
 }
 
 /** A job that looks for cars takes no other classes. */
@@ -56,20 +67,18 @@ export function jobRequest(fields: JobFields): string {
 
 /** All but the images, which a watch finds by itself, and the metadata. */
 export function jobSettings(fields: JobFields): Omit<JobSubmit, 'metadata' | 'image_paths'> {
-  const { type, model, classes, threshold, priority, view, callback, labels = {} } = fields;
+  const { type, model, classes, threshold, view, labels = {} } = fields;
   return {
     job_type: type,
     model_name: textOrNull(model),
     classes: takesClasses(type) && classes.length > 0 ? [...classes] : null,
     ...viewParameters(fields.written ?? {}),
     confidence_threshold: threshold,
-    priority: Number.isNaN(priority) ? null : priority,
+    ...Object.fromEntries(FORM_ROWS.map(({ wireName }) => [wireName, fields[wireName] ?? null])),
     view: textOrNull(view),
-    callback_url: textOrNull(callback.trim()),
     name: labels.name ?? null,
     tags: labels.tags?.length ? [...labels.tags] : null,
     keep: labels.keep === false ? null : (labels.keep ?? null),
-    annotate: fields.annotate ? true : null,
   };
 }
 

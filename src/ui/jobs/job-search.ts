@@ -1,4 +1,10 @@
 /** Which jobs are listed, and in which order: read from the address, sent to the service. */
+import {
+  FILTER_ROWS,
+  type FilterPage,
+  type FilterRow,
+  type PageFilter,
+} from '../../api/job-filters.js';
 import { JOB_STATUSES } from '../../api/jobs.js';
 import type { JobFilter, JobStatus } from '../../client/records.js';
 import type { Query } from '../address/address.js';
@@ -20,30 +26,26 @@ export const SORTS = [
   ['-name', 'Title, Z to A'],
 ] as const satisfies readonly [JobFilter['sort'], string][];
 
-/** Empty: any. */
-export interface JobSearch {
+export interface JobSearch extends PageFilter {
+  /** Null: any. */
   state: JobStatus['status'] | null;
-  /** Words. */
-  q: string;
-  tag: string;
-  /** The name of the watch that made the jobs. */
-  watch: string;
-  model: string;
   sort: (typeof SORTS)[number][0];
 }
 
-/** The service takes no more. */
-export const MOST_SEARCHED = 200;
+export type SearchRow = FilterRow & { page: FilterPage & { name: keyof PageFilter } };
+
+export const SEARCH_ROWS = FILTER_ROWS.filter((row): row is SearchRow => row.page !== undefined);
 
 export function readSearch(query: Query): JobSearch {
-  const { state, q = '', tag = '', watch = '', model = '', sort } = query;
+  const texts = SEARCH_ROWS.map((row) => {
+    const text = query[row.page.name] ?? '';
+    // The service takes no more.
+    return [row.page.name, row.kind === 'words' ? text.slice(0, row.most).trim() : text];
+  });
   return {
-    state: JOB_STATUSES.find((each) => each === state) ?? null,
-    q: q.slice(0, MOST_SEARCHED).trim(),
-    tag,
-    watch,
-    model,
-    sort: SORTS.find(([each]) => each === sort)?.[0] ?? 'submitted',
+    ...(Object.fromEntries(texts) as PageFilter),
+    state: JOB_STATUSES.find((each) => each === query.state) ?? null,
+    sort: SORTS.find(([each]) => each === query.sort)?.[0] ?? 'submitted',
   };
 }
 
@@ -54,21 +56,32 @@ export function searchQuery({ state, sort, ...texts }: JobSearch): Query {
   return { ...texts, state: state ?? '', sort: sort === 'submitted' ? '' : sort };
 }
 
-/** Every new job comes first. */
-export function isNewestFirst({ q, tag, watch, model, sort }: JobSearch): boolean {
-  return sort === 'submitted' && q + tag + watch + model === '';
+const givenRows = (search: JobSearch): SearchRow[] =>
+  SEARCH_ROWS.filter(({ page }) => search[page.name] !== '');
+
+/** As the service is asked. */
+export function searchFilter(search: JobSearch): JobFilter {
+  const { state, sort } = search;
+  const texts = givenRows(search).map(({ page, wireName }) => [wireName, search[page.name]]);
+  return {
+    ...(state === null ? {} : { status: [state] }),
+    ...(Object.fromEntries(texts) as JobFilter),
+    sort,
+  };
 }
 
+/** Every new job comes first. */
+export const isNewestFirst = (search: JobSearch): boolean =>
+  search.sort === 'submitted' && givenRows(search).length === 0;
+
+/** The words of a row about a value. */
+export const withValue = (words: string, value: string): string => words.replace('%', () => value);
+
 /** `No failed job with "gate" and the tag north`. */
-export function nothingFound({ state, q, tag, watch, model }: JobSearch): string {
-  const conditions = [
-    q === '' ? '' : `with “${q}”`,
-    tag === '' ? '' : `with the tag ${tag}`,
-    watch === '' ? '' : `of the watch ${watch}`,
-    model === '' ? '' : `of the model ${model}`,
-  ];
+export function nothingFound(search: JobSearch): string {
+  const { state } = search;
   return [
     state === null ? 'No job' : `No ${STATE_NAMES[state].toLowerCase()} job`,
-    ...conditions.filter((each) => each !== ''),
+    ...givenRows(search).map(({ page }) => withValue(page.those, search[page.name])),
   ].join(' ');
 }

@@ -1,12 +1,20 @@
 /** What the list of jobs is searched for, and its order; all of it stands in the address. */
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { FILTERS } from '../../api/job-filters.js';
 import { address, goTo, setQuery } from '../address/location.js';
 import { models } from '../models/models.js';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
 import { visible } from '../text/format.js';
-import { MOST_SEARCHED, searchQuery, SORTS, type JobSearch } from './job-search.js';
+import {
+  SEARCH_ROWS,
+  searchQuery,
+  SORTS,
+  withValue,
+  type JobSearch,
+  type SearchRow,
+} from './job-search.js';
 
 /** Of a person who types, before the service is asked. */
 const PAUSE_MS = 250;
@@ -22,21 +30,12 @@ export function searchJobs(): void {
 }
 
 export function SearchBar({ search }: { search: JobSearch }) {
-  const names = models.value?.map(({ name }) => name) ?? [];
-  const known = search.model === '' || names.includes(search.model);
   return (
     <div class="search-bar" role="search">
       <WordsField />
-      <select
-        aria-label="Model"
-        value={search.model}
-        onChange={({ currentTarget }) => open(search, { model: currentTarget.value })}
-      >
-        <option value="">All models</option>
-        {(known ? names : [...names, search.model]).map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
+      {SEARCH_ROWS.map((row) => (
+        <Choice key={row.name} row={row} search={search} />
+      ))}
       <select
         aria-label="Order"
         value={search.sort}
@@ -50,27 +49,48 @@ export function SearchBar({ search }: { search: JobSearch }) {
           </option>
         ))}
       </select>
-      {search.tag !== '' && (
-        <Button
-          icon="close"
-          class="chip"
-          name={`Show jobs without the tag ${search.tag} too`}
-          onClick={() => open(search, { tag: '' })}
-        >
-          {visible(search.tag)}
-        </Button>
-      )}
-      {search.watch !== '' && (
-        <Button
-          icon="close"
-          class="chip"
-          name={`Show jobs that the watch ${search.watch} did not make too`}
-          onClick={() => open(search, { watch: '' })}
-        >
-          Watch {visible(search.watch)}
-        </Button>
-      )}
+      {SEARCH_ROWS.map((row) => (
+        <Chip key={row.name} row={row} search={search} />
+      ))}
     </div>
+  );
+}
+
+interface ControlProps {
+  row: SearchRow;
+  search: JobSearch;
+}
+
+function Choice({ row: { page, ...row }, search }: ControlProps) {
+  if (page.control !== 'choice') return null;
+  const names = 'values' in row ? row.values : (models.value ?? []).map(({ name }) => name);
+  const value = search[page.name];
+  return (
+    <select
+      aria-label={page.label}
+      value={value}
+      onChange={({ currentTarget }) => open(search, { [page.name]: currentTarget.value })}
+    >
+      <option value="">{page.all}</option>
+      {(value === '' || names.includes(value) ? names : [...names, value]).map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  );
+}
+
+function Chip({ row: { page }, search }: ControlProps) {
+  const value = search[page.name];
+  if (page.control !== 'chip' || value === '') return null;
+  return (
+    <Button
+      icon="close"
+      class="chip"
+      name={`Show ${withValue(page.others, value)} too`}
+      onClick={() => open(search, { [page.name]: '' })}
+    >
+      {withValue(page.label, visible(value))}
+    </Button>
   );
 }
 
@@ -104,11 +124,11 @@ function WordsField() {
       <input
         id={FIELD}
         type="search"
-        aria-label="Search jobs"
+        aria-label={FILTERS.words.page.label}
         placeholder="Name, path, tag or note"
         title="Words in names, paths, tags and notes ( / )"
         value={typed.value}
-        maxLength={MOST_SEARCHED}
+        maxLength={FILTERS.words.most}
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { jobRequest, metadataFault, type JobFields } from '../../../src/ui/jobs/job-request.js';
+import {
+  givenFields,
+  jobRequest,
+  metadataFault,
+  type JobFields,
+} from '../../../src/ui/jobs/job-request.js';
 
 const fields: JobFields = {
   paths: 'a/\n\n b.jpg ',
@@ -11,7 +16,7 @@ const fields: JobFields = {
   view: 'north',
   written: { tiles: 'auto', minSize: 0.05 },
   metadata: '{"title":"North"}',
-  callback: ' https://example.org/hook ',
+  callback_url: 'https://example.org/hook',
   labels: { name: 'North gate', tags: ['night'], keep: true },
   annotate: true,
 };
@@ -43,11 +48,11 @@ test('empty fields are not given, and a job for cars has no classes', () => {
     classes: [],
     metadata: ' ',
     view: '',
-    callback: '',
+    callback_url: null,
     labels: { name: null, tags: [], keep: false },
-    annotate: false,
+    annotate: null,
   };
-  expect(JSON.parse(jobRequest({ ...empty, priority: NaN }))).toMatchObject({
+  expect(JSON.parse(jobRequest({ ...empty, priority: null }))).toMatchObject({
     model_name: null,
     classes: null,
     priority: null,
@@ -71,4 +76,15 @@ test('metadata are sent as they are written', () => {
 test('metadata that is no JSON object is refused before it is sent', () => {
   expect(['', ' ', '{}', '{"a":[1]}'].map(metadataFault)).toEqual(['', '', '', '']);
   for (const text of ['[1]', '3', 'null', '{a:1}']) expect(metadataFault(text)).not.toBe('');
+});
+
+test('an untouched field of the form is not given, and white space around an address is left out', () => {
+  const form: Record<string, string> = { priority: '7', callback_url: ' https://example.org/a ' };
+  const read = givenFields((name) => form[name] ?? '');
+  expect(read).toEqual({ priority: 7, callback_url: 'https://example.org/a', annotate: null });
+  expect(givenFields((name) => (name === 'annotate' ? 'on' : ''))).toEqual({
+    priority: null,
+    callback_url: null,
+    annotate: true,
+  });
 });

@@ -12,9 +12,7 @@ const fields: JobFields = {
   view: 'north',
   written: { tiles: 'auto' },
   metadata: '{"ts_ns": 1764064800123456789}',
-  callback: '',
   labels: { name: null, tags: ['night'], keep: 30 },
-  annotate: false,
 };
 
 const written = (given: Record<string, string>) => (name: string) => given[name] ?? '';

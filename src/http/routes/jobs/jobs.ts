@@ -1,26 +1,26 @@
 /** Jobs as they are: their list, the status of one, what people write on it, its cancel and its removal. */
 import { z } from '@hono/zod-openapi';
-import { changedLabels, LABELS } from '../../../api/job-labels.js';
+import { NO_FIGURES, viewFigures } from '../../../api/job-figures.js';
+import { readFilter } from '../../../api/job-filters.js';
+import { changedLabels } from '../../../api/job-labels.js';
 import { recordLabels, requestLabels } from '../../../api/schemas/job-label-schemas.js';
 import { snakeCase } from '../../../api/snake-case.js';
-import { JOB_SORTS, JOB_STATUSES } from '../../../api/jobs.js';
 import { notRunImages, progressOf, type ClassCounts, type Job } from '../../../store/job.js';
 import { titleOf } from '../../../store/job-title.js';
 import { problemSchema } from '../../../answers/problem-schema.js';
 import { hideInProblem, type HideFolders } from '../../../answers/shown-problem.js';
 import { readJson } from '../../request/json-body.js';
-import { readQuery, wholeNumber } from '../../request/query.js';
-import { modelNameSchema, refuseLongLists } from '../../request/request-fields.js';
+import { readQuery } from '../../request/query.js';
+import { refuseLongLists } from '../../request/request-fields.js';
 import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute, type RouteSpec } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { shorten, validate } from '../../request/validation.js';
+import { validate } from '../../request/validation.js';
 import {
   EXAMPLE_JOB_ID,
-  failedImagesSchema,
+  figureSchemas,
   modelUsesSchema,
   viewModelUses,
-  reusedImagesSchema,
   jobIdSchema,
   jobTypeSchema,
   notRunSchema,
@@ -29,81 +29,10 @@ import {
   uploadIdSchema,
 } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob, params } from './job-of-path.js';
+import { listQuerySchema } from './list-query.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
-const STATUS = `(?:${JOB_STATUSES.join('|')})`;
-
-const timestamp = z
-  .string()
-  .regex(/^\d+(?:\.\d+)?$/, { error: 'A time is Unix seconds.' })
-  .transform(Number)
-  .openapi({ type: 'number', format: 'double', minimum: 0, description: 'Unix seconds' });
-
-const status = z.enum(JOB_STATUSES, {
-  error: ({ input }) => `'${shorten(String(input))}' is none of ${JOB_STATUSES.join(', ')}.`,
-});
-
-const MOST_SEARCHED = 200;
 const HOUR_S = 3_600;
-
-const words = z
-  .string()
-  .max(MOST_SEARCHED)
-  .transform((text) => text.split(/\s+/u).filter((word) => word !== ''))
-  .openapi({
-    type: 'string',
-    maxLength: MOST_SEARCHED,
-    description:
-      'Jobs that have each of these words, or parts of words, in their name, typed paths, tags, notes or the title of ' +
-      'their metadata, in any letter case',
-  });
-
-export const listQuerySchema = z.strictObject({
-  status: z
-    .string()
-    .transform((text) => text.split(','))
-    .pipe(z.array(status).min(1).max(16))
-    .optional()
-    .openapi({
-      type: 'string',
-      pattern: `^${STATUS}(?:,${STATUS}){0,15}$`,
-      description: `One or more of ${JOB_STATUSES.join(', ')}, separated by commas`,
-    }),
-  job_type: jobTypeSchema.optional(),
-  model_name: modelNameSchema
-    .optional()
-    .openapi({ description: 'Jobs of this model, with or without .pt', example: undefined }),
-  q: words.optional(),
-  tag: z
-    .string()
-    .min(1)
-    .max(LABELS.tags.longest)
-    .optional()
-    .openapi({ description: 'Jobs with this tag, in any letter case' }),
-  sort: z
-    .enum(JOB_SORTS, { error: `sort is one of ${JOB_SORTS.join(', ')}.` })
-    .default('submitted')
-    .openapi({
-      default: 'submitted',
-      description:
-        'submitted: newest first; ended: those that have not ended, then the last to end first; name: by title from A ' +
-        'on. With a minus, the reverse',
-    }),
-  watch: z.string().min(1).max(64).optional().openapi({ description: 'Jobs that this watch made' }),
-  submitted_after: timestamp.optional(),
-  submitted_before: timestamp.optional(),
-  limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
-  cursor: z
-    .string()
-    .min(1)
-    .max(512)
-    .optional()
-    .openapi({ description: 'next_cursor of the page before, which was sorted in the same way' }),
-  counts: z
-    .enum(['true', 'false'], { error: 'counts is true or false.' })
-    .optional()
-    .openapi({ description: 'true: also how many jobs are in each state' }),
-});
 
 const statusView = snakeCase(
   z.object({
@@ -124,13 +53,12 @@ const statusView = snakeCase(
     priority: z.int(),
     imageCount: z.int(),
     finishedImages: z.int(),
-    failedImages: failedImagesSchema,
+    ...figureSchemas,
     notRunImages: notRunSchema,
     totalCount: z.int().openapi({ description: 'Boxes so far' }),
     classCounts: z
       .record(z.string(), z.int())
       .openapi({ description: 'Boxes so far by class, most first' }),
-    reusedImages: reusedImagesSchema,
     models: modelUsesSchema,
     retryOf: jobIdSchema
       .nullable()
@@ -178,11 +106,10 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     priority: 5,
     image_count: 2,
     finished_images: 1,
-    failed_images: 0,
+    ...viewFigures(NO_FIGURES),
     not_run_images: 0,
     total_count: 3,
     class_counts: { car: 3 },
-    reused_images: 0,
     models: [
       { model: 'yolov8n.pt', model_digest: 'ae47d0b05fccf356', precision: 'int8', images: 1 },
     ],
@@ -295,17 +222,7 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: Rou
     },
     async (c) => {
       const query = readQuery(listQuerySchema, c.req.queries());
-      const filter = {
-        keyId: c.get('keyId'),
-        status: query.status,
-        jobType: query.job_type,
-        modelName: query.model_name,
-        words: query.q,
-        tag: query.tag,
-        watch: query.watch,
-        submittedAfter: query.submitted_after,
-        submittedBefore: query.submitted_before,
-      };
+      const filter = { ...readFilter(query), keyId: c.get('keyId') };
       const page = { limit: query.limit, cursor: query.cursor ?? null, sort: query.sort };
       const { jobs: found, nextCursor } = await jobs.list(filter, page);
       const boxes = await jobs.classCounts(found);

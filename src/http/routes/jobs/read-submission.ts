@@ -5,11 +5,12 @@ import { LatticeError } from '../../../api/errors.js';
 import { readLabels } from '../../../api/job-labels.js';
 import { requestLabels } from '../../../api/schemas/job-label-schemas.js';
 import { requestParameters } from '../../../api/schemas/option-schemas.js';
-import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
+import { readParameters } from '../../../api/options.js';
 import { forOwnPages } from '../../../api/schemas/own-pages.js';
+import { requestFields } from '../../../api/schemas/submission-field-schemas.js';
+import { readFields } from '../../../api/submission-fields.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../files/listing/image-names.js';
-import { REUSE_MODES } from '../../../api/jobs.js';
 import type { JobSpec, SharedSettings } from '../../../store/job.js';
 import { typedPaths } from '../../../store/job-title.js';
 import {
@@ -26,7 +27,6 @@ import { validate, validationFailed } from '../../request/validation.js';
 import { MAX_DEPTH, MAX_KEYS } from '../../request/json-body.js';
 import {
   NULL_IS_NOT_GIVEN,
-  annotateSchema,
   classesSchema,
   imagePathSchema,
   modelNameSchema,
@@ -37,28 +37,9 @@ import {
 } from '../../request/request-fields.js';
 import { jobTypeSchema, uploadIdSchema } from '../../../answers/job-fields.js';
 
-const MAX_URL = 2_048;
 const MAX_METADATA_BYTES = 64 * 1024;
 /** Keys that change an object's nature in careless receivers. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Written out: `URL` makes hosts of `http:x` and `http:///x`, and drops white space, without a word. */
-const WRITTEN_URL = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/\\?#@]+(?:[/?#]\S*)?$/;
-
-/** No user name either: the pattern has no `@` before the path. */
-const isCallable = (text: string): boolean => WRITTEN_URL.test(text) && URL.canParse(text);
-
-const callbackUrlSchema = z
-  .string()
-  .max(MAX_URL)
-  .refine(isCallable, {
-    error: 'A callback_url is http://HOST... or https://HOST... without user name or white space.',
-  })
-  .openapi({
-    pattern: WRITTEN_URL.source,
-    description: 'The result is POSTed here when the job ends',
-    example: 'https://example.org/hooks/detection',
-  });
 
 /** Why an object cannot be stored as metadata, or null. */
 function metadataFault(value: unknown): string | null {
@@ -133,24 +114,9 @@ export const jobSubmitSchema = z
           'any letter case; `*` for all. Not together with vehicle_types. batch_detect takes all without it',
       })
       .nullish(),
-    priority: z
-      .int()
-      .min(0)
-      .max(TOP_PRIORITY)
-      .openapi({ description: '10 is the most urgent', default: 0 })
-      .nullish(),
-    callback_url: forOwnPages(callbackUrlSchema.nullish()),
+    ...requestFields,
     metadata: metadataSchema.nullish(),
-    annotate: forOwnPages(annotateSchema.nullish()),
     ...requestLabels,
-    reuse: z
-      .enum(REUSE_MODES)
-      .openapi({
-        description:
-          'Which images take over a stored result of an earlier job and do not run. unchanged: the file, the model, the options and the release are those of that result. content: the bytes of the file are, wherever it lies. Images of jobs with `annotate` always run',
-        default: REUSE_MODES[0],
-      })
-      .nullish(),
   })
   .openapi('JobSubmit', {
     description: NULL_IS_NOT_GIVEN,
@@ -239,11 +205,8 @@ export function createReadSettings(
     return {
       jobType: body.job_type,
       options: { modelName, classes, ...readParameters(body, ofModel) },
-      priority: body.priority ?? 0,
-      callbackUrl: body.callback_url ?? null,
+      ...readFields(body),
       metadata,
-      annotate: body.annotate ?? false,
-      reuse: body.reuse ?? REUSE_MODES[0],
       keyId,
       labels: readLabels(body),
     };

@@ -1,0 +1,45 @@
+/**
+ * Images of a job that are counted when their outcomes are stored. A figure is one row: records, results, events, the
+ * log and the CLI have it. `src/store/figure-columns.ts` says which outcomes it counts. Plain data, safe for browsers.
+ */
+import { snake, type Snake } from './snake-case.js';
+
+export interface FigureRow {
+  /** Of `jobs` and of `outbox`. */
+  column: string;
+  /** For the OpenAPI document. */
+  text: string;
+  /** In a record that the CLI prints, where there is such an image: a name, and what follows the number. */
+  shown?: readonly [name: string, text: string];
+}
+
+const FIGURES = {
+  failedImages: { column: 'failed', text: 'Images that ended in an error so far' },
+  reusedImages: {
+    column: 'reused',
+    text: 'Images that took over a stored result so far, see `reuse`',
+    shown: ['reused', 'took over a stored result'],
+  },
+} as const satisfies Record<string, FigureRow>;
+
+export type FigureName = keyof typeof FIGURES;
+export type JobFigures = Record<FigureName, number>;
+/** As HTTP names them. */
+export type WireFigures = Record<Snake<FigureName>, number>;
+
+export const FIGURE_ROWS = Object.entries(FIGURES).map(([name, row]) => ({
+  ...row,
+  name,
+  wireName: snake(name),
+})) as readonly (FigureRow & { name: FigureName; wireName: keyof WireFigures })[];
+
+export const figuresBy = (value: (name: FigureName) => number): JobFigures =>
+  Object.fromEntries(FIGURE_ROWS.map(({ name }) => [name, value(name)])) as JobFigures;
+
+export const NO_FIGURES = figuresBy(() => 0);
+
+/** Of an object that has other fields too. */
+export const figuresOf = (job: JobFigures): JobFigures => figuresBy((name) => job[name]);
+
+export const viewFigures = (job: JobFigures): WireFigures =>
+  Object.fromEntries(FIGURE_ROWS.map(({ name, wireName }) => [wireName, job[name]])) as WireFigures;
