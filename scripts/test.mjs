@@ -8,14 +8,9 @@ import { ROOT } from './setup.mjs';
 
 const RAY = ['Ray cluster tests', 'node', 'scripts/test-ray.mjs'];
 /** Their tests hold deadlines that the product promises. */
-const WITH_DEADLINES = [
-  'browser',
-  'clusters',
-  'execution',
-  'native-addon',
-  'service',
-  'webhooks',
-].map((name) => `test/${name}/`);
+const WITH_DEADLINES = ['browser', 'clusters', 'execution', 'service', 'webhooks'].map(
+  (name) => `test/${name}/`,
+);
 /** Their files run in the same processes: two thirds of the time of such a file went into loading the same modules. */
 const IN_SHARED_PROCESSES = [
   'aliases',

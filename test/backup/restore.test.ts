@@ -17,14 +17,8 @@ import { checkBackup, restore } from '../../src/backup/restore.js';
 import { openStore } from '../../src/store/service-store.js';
 import { SCHEMA_VERSION } from '../../src/store/schema.js';
 import { BACK_TO_SCHEMA_7 } from '../store/earlier-tables.js';
-import {
-  ended,
-  imagesNamed,
-  openTestJobs,
-  specOf,
-  TemporaryFolder,
-  until,
-} from '../jobs/job-folder.js';
+import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { until } from '../support/eventually.js';
 
 /** A folder to hold a data folder, backups, and the data folder of the restore. */
 class Place implements Disposable {
@@ -77,8 +71,8 @@ test('a restored store has every job as it was; what ran goes on, and pending we
   detector.delayMs = 600_000;
   const { job: running } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('r', 5) }));
   await until(
-    'running',
     async () => (await jobs.service.get(running.jobId, null)).status === 'running',
+    'running',
   );
   const backup = await place.backUp();
   expect(backup).toMatchObject({ jobs: 2, unfinished_jobs: 1, pending_webhooks: 1, pictures: 0 });

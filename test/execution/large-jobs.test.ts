@@ -2,14 +2,8 @@
 import { expect, test } from 'vitest';
 import { startJobs } from '../../src/jobs/jobs.js';
 import { openStore } from '../../src/store/service-store.js';
-import {
-  imagesNamed,
-  openParts,
-  silent,
-  specOf,
-  TemporaryFolder,
-  until,
-} from '../jobs/job-folder.js';
+import { imagesNamed, openParts, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { until } from '../support/eventually.js';
 import { overWorkers, SimulatedWorker } from '../support/simulated-worker.js';
 
 const WORKERS = 64;
@@ -51,7 +45,7 @@ test('100,000 images on 64 workers, some of which are lost: each once, in order,
   const count = 100_000;
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('i', count) }));
   const finished = async () => (await jobs.service.get(job.jobId, null)).finishedImages;
-  await until('the job is under way', async () => (await finished()) > 5_000);
+  await until(async () => (await finished()) > 5_000, 'the job is under way');
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
   let most = before;
@@ -60,12 +54,12 @@ test('100,000 images on 64 workers, some of which are lost: each once, in order,
     detector.leave(lost);
     lost.lose();
     // One at a time: an image that loses three workers in a row is given up, as it should be.
-    await until('the next thousands', async () => (await finished()) > reached + 2_000);
+    await until(async () => (await finished()) > reached + 2_000, 'the next thousands');
   }
-  await until('the end', async () => {
+  await until(async () => {
     most = Math.max(most, process.memoryUsage().rss);
     return (await jobs.service.get(job.jobId, null)).status === 'completed';
-  });
+  }, 'the end');
   expect(most - before).toBeLessThan(192 * MIB);
   expect(detector.events.requeued).toBeGreaterThan(0);
   const images = await jobs.service.images(job.jobId);
@@ -86,9 +80,9 @@ test('an urgent job overtakes a large one', async () => {
       .jobId;
   const status = (jobId: string) => jobs.service.get(jobId, null);
   const large = await submit(20_000, 0);
-  await until('the large one runs', async () => (await status(large)).finishedImages > 200);
+  await until(async () => (await status(large)).finishedImages > 200, 'the large one runs');
   const urgent = await submit(200, 9);
-  await until('the urgent one ends', async () => (await status(urgent)).status === 'completed');
+  await until(async () => (await status(urgent)).status === 'completed', 'the urgent one ends');
   expect((await status(large)).status).toBe('running');
   await jobs.service.cancel(large, null);
   await jobs.stop(0);

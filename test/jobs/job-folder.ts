@@ -17,7 +17,7 @@ import type { UploadLimits } from '../../src/uploads/uploaded-files.js';
 import type { Uploads } from '../../src/uploads/uploads.js';
 import { Views } from '../../src/views/views.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import { HANG_MS } from '../support/eventually.js';
+import { until } from '../support/eventually.js';
 
 export const silent: Logger = {
   debug: () => undefined,
@@ -131,20 +131,11 @@ export async function openTestJobs(
   };
 }
 
-/** Resolves once `check` is true; rejects, naming what was waited for. */
-export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + HANG_MS;
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`Not within ${HANG_MS} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 export async function ended(service: JobService, jobId: string): Promise<Job> {
   let job = await service.get(jobId, null);
-  await until(`end of ${jobId}`, async () => {
+  await until(async () => {
     job = await service.get(jobId, null);
     return job.completedAt !== null;
-  });
+  }, `end of ${jobId}`);
   return job;
 }

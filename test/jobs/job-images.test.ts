@@ -7,7 +7,8 @@ import type { JobService } from '../../src/jobs/job-service.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { okOutcome } from '../support/outcomes.js';
 import { openStore } from '../../src/store/service-store.js';
-import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf } from './job-folder.js';
+import { until } from '../support/eventually.js';
 
 /** Of the image's name: `n` without boxes, `x` an error, `b` a bus and an unsure car, else a car. */
 function detector(): FakeDetector {
@@ -92,8 +93,8 @@ test('images without an outcome are pending; once their job was cancelled they w
   const { service } = jobs;
   const { job } = await service.submit(specOf({ imagePaths }));
   await until(
-    'four outcomes',
     async () => (await service.get(job.jobId, null)).finishedImages === 4,
+    'four outcomes',
   );
   expect(await indices(service, job, { outcome: 'pending' })).toEqual({
     indices: [4, 5],

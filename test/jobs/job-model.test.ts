@@ -3,14 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JobEvent } from '../../src/store/job.js';
 import { FakeDetector, type FakeAnswer } from '../support/fake-detector.js';
-import {
-  TemporaryFolder,
-  imagesNamed,
-  openTestJobs,
-  specOf,
-  until,
-  type TestJobs,
-} from './job-folder.js';
+import { TemporaryFolder, imagesNamed, openTestJobs, specOf, type TestJobs } from './job-folder.js';
+import { until } from '../support/eventually.js';
 
 const RUNS = 12;
 const STEPS = 60;
@@ -87,10 +81,10 @@ class Model {
 
   async check(): Promise<void> {
     const { service } = this.#jobs;
-    await until('drained', async () => {
+    await until(async () => {
       const { pending, running } = await service.counts();
       return pending + running === 0;
-    });
+    }, 'drained');
     const { events } = await service.eventsAfter(0, 10_000);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     for (const expected of this.expected) {

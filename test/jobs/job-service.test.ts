@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ImageEntry } from '../../src/store/job.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf } from './job-folder.js';
+import { until } from '../support/eventually.js';
 
 function hanging(): FakeDetector {
   const detector = new FakeDetector();
@@ -101,14 +102,14 @@ test('cancelling takes images out of the detector and keeps finished entries', a
   await using jobs = await openTestJobs(folder, {}, detector);
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 50) }));
   await until(
-    'one entry',
     async () => (await jobs.service.get(job.jobId, null)).finishedImages === 1,
+    'one entry',
   );
   const waiting = await jobs.service.submit(specOf());
 
   const cancelled = await jobs.service.cancel(job.jobId, null);
   expect(cancelled).toMatchObject({ status: 'failed', error: { code: 'cancelled', status: 409 } });
-  await until('detector left', () => detector.paths.includes('a.jpg') && detector.inFlight === 1);
+  await until(() => detector.paths.includes('a.jpg') && detector.inFlight === 1, 'detector left');
   expect(await jobs.service.images(job.jobId)).toMatchObject([
     { outcome: { status: 'ok' } },
     ...Array<object>(49).fill({ outcome: null }),
@@ -156,11 +157,13 @@ test('finished jobs go after their time', async () => {
     retentionIntervalMs: 20,
   });
   const { job } = await jobs.service.submit(specOf());
-  await until('gone', () =>
-    jobs.service.get(job.jobId, null).then(
-      () => false,
-      () => true,
-    ),
+  await until(
+    () =>
+      jobs.service.get(job.jobId, null).then(
+        () => false,
+        () => true,
+      ),
+    'gone',
   );
   expect((await jobs.service.list({}, { limit: 9, cursor: null })).jobs).toEqual([]);
   expect((await jobs.service.eventsAfter(0, 9)).events).toHaveLength(3);
@@ -183,11 +186,13 @@ test('pages join to all entries; a job that goes while it is read is an error, n
 
   const reading = jobs.service.imagePages(job.jobId)[Symbol.asyncIterator]();
   expect((await reading.next()).value).toEqual(pages[0]);
-  await until('the images are gone', () =>
-    jobs.service.images(job.jobId).then(
-      () => false,
-      () => true,
-    ),
+  await until(
+    () =>
+      jobs.service.images(job.jobId).then(
+        () => false,
+        () => true,
+      ),
+    'the images are gone',
   );
   // The job goes at once, its images in the sweeps that follow.
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf } from './job-folder.js';
+import { until } from '../support/eventually.js';
 
 test('a job runs to its end with one entry per image, events and counts', async () => {
   using folder = new TemporaryFolder();
@@ -34,7 +35,7 @@ test('a job runs to its end with one entry per image, events and counts', async 
     [2, 'p2.jpg', 'ok'],
   ]);
   expect(images[1]?.outcome).toMatchObject({ error: { code: 'invalid_image', status: 422 } });
-  await until('terminal event', () => jobs.events.at(-1)?.event === 'job_completed');
+  await until(() => jobs.events.at(-1)?.event === 'job_completed', 'terminal event');
   const stored = jobs.events.filter(({ event }) => event !== 'job_progress');
   expect(stored.map(({ event, seq, status, progress }) => [event, seq, status, progress])).toEqual([
     ['job_submitted', 1, 'pending', 0],
@@ -102,7 +103,7 @@ test('images whose GPU was lost are left for the next process', async () => {
   const jobs = await openTestJobs(folder, { imageBackoffMs: 200 });
   jobs.detector.answer = ({ path }) => (path === 'p0.jpg' ? 'ok' : 'gpu_lost');
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 6) }));
-  await until('the loss', () => jobs.detector.requests.length === 6);
+  await until(() => jobs.detector.requests.length === 6, 'the loss');
   await using next = await jobs.reopen();
   expect(await ended(next.service, job.jobId)).toMatchObject({ status: 'completed' });
   const images = await next.service.images(job.jobId);
@@ -172,7 +173,7 @@ test('stop lets images in hand finish; the others run after the next start', asy
   const jobs = await openTestJobs(folder);
   jobs.detector.delayMs = 100;
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 20) }));
-  await until('first images', () => jobs.detector.inFlight === 8);
+  await until(() => jobs.detector.inFlight === 8, 'first images');
   await jobs.stop(5_000);
   expect(jobs.detector.requests).toHaveLength(8);
   expect(jobs.detector.aborted).toBe(0);

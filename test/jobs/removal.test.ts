@@ -2,7 +2,8 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder, until } from './job-folder.js';
+import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder } from './job-folder.js';
+import { until } from '../support/eventually.js';
 
 test('images and drawn copies go in batches, those of other jobs stay', async () => {
   using folder = new TemporaryFolder();
@@ -28,7 +29,7 @@ test('images and drawn copies go in batches, those of other jobs stay', async ()
   await service.remove(goes.jobId, null);
   await expect(service.get(goes.jobId, null)).rejects.toMatchObject({ code: 'job_not_found' });
   await expect(readers.next()).rejects.toMatchObject({ code: 'job_not_found' });
-  await until('all copies are removed', () => removed.length === 1_500);
+  await until(() => removed.length === 1_500, 'all copies are removed');
   expect(new Set(removed).size).toBe(1_500);
   const names = (await service.images(stays.jobId)).map(({ outcome }) =>
     outcome?.status === 'ok' ? outcome.annotatedPath : '',

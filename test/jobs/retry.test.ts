@@ -1,7 +1,8 @@
 /** Failed images: counted in everything that is told of a job, and run again as a new one. */
 import { expect, test } from 'vitest';
 import { FakeDetector } from '../support/fake-detector.js';
-import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf } from './job-folder.js';
+import { until } from '../support/eventually.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 
 const paths = imagesNamed('p', 5);
@@ -98,7 +99,7 @@ test('a retry of a cancelled job runs what had no turn, too', async () => {
   await using jobs = await openTestJobs(folder, {}, detector);
   const { job } = await jobs.service.submit(specOf({ imagePaths: paths }));
   const get = () => jobs.service.get(job.jobId, null);
-  await until('two entries', async () => (await get()).finishedImages === 2);
+  await until(async () => (await get()).finishedImages === 2, 'two entries');
   await expect(jobs.service.retry(job.jobId, null, { images: 'failed' })).rejects.toMatchObject({
     code: 'job_not_finished',
   });

@@ -6,15 +6,8 @@ import { NO_LABELS } from '../../src/api/job-labels.js';
 import { LatticeError } from '../../src/api/errors.js';
 import { Allowances } from '../../src/api/quotas.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import {
-  ended,
-  imagesNamed,
-  openTestJobs,
-  silent,
-  specOf,
-  TemporaryFolder,
-  until,
-} from './job-folder.js';
+import { ended, imagesNamed, openTestJobs, silent, specOf, TemporaryFolder } from './job-folder.js';
+import { until } from '../support/eventually.js';
 
 const MIB = 1024 * 1024;
 const FLOOD = 2_000;
@@ -71,7 +64,7 @@ test('under a flood the file stays below the bound; kept and open jobs stay', as
   await Promise.all(Array.from({ length: SUBMITTERS }, submitter));
   const seconds = (performance.now() - start) / 1_000;
   const ends = () => jobs.events.filter(({ event }) => event === 'job_completed').length;
-  await until('every accepted job has ended', () => ends() === accepted + keptIds.length);
+  await until(() => ends() === accepted + keptIds.length, 'every accepted job has ended');
   look();
   const { removed, size } = jobs.storeFigures();
   console.log(
@@ -121,13 +114,13 @@ test('where only kept jobs are left new ones are refused, and it is said; a remo
     retryAfterS: 30,
   });
   expect(jobs.storeFigures()).toMatchObject({ isFull: true, removed: { bound: 0 } });
-  await until('it is said', () => said.some(({ message }) => message.includes('remove kept jobs')));
+  await until(() => said.some(({ message }) => message.includes('remove kept jobs')), 'it is said');
   expect(await jobs.store.keptJobs()).toBe(ids.length);
-  await until('all have ended', async () => (await service.counts()).queuedImages === 0);
+  await until(async () => (await service.counts()).queuedImages === 0, 'all have ended');
   // Those that are not kept any more are the first to go.
   await service.relabel(ids[0]!, null, { keep: false });
   for (const jobId of ids.slice(1, 40)) await service.remove(jobId, null);
-  await until('there is room', () => !jobs.storeFigures().isFull);
+  await until(() => !jobs.storeFigures().isFull, 'there is room');
   ids.push((await service.submit(kept)).job.jobId);
   expect(jobs.storeFigures().removed.request).toBe(39);
 });
@@ -136,11 +129,11 @@ test('a file that is larger than a new bound becomes smaller', async () => {
   using folder = new TemporaryFolder();
   const first = await openTestJobs(folder);
   await Promise.all(Array.from({ length: 600 }, () => first.service.submit(flooding)));
-  await until('all have ended', async () => (await first.service.counts()).queuedImages === 0);
+  await until(async () => (await first.service.counts()).queuedImages === 0, 'all have ended');
   const size = () => statSync(join(folder.path, 'jobs.db')).size;
   await using jobs = await first.reopen({ mostBytes: MIB });
   expect(size()).toBeGreaterThan(2 * MIB);
-  await until('the file is smaller', () => jobs.storeFigures().size.file <= MIB);
+  await until(() => jobs.storeFigures().size.file <= MIB, 'the file is smaller');
   await jobs.stop(1_000);
   expect(size()).toBeLessThanOrEqual(MIB);
 });

@@ -13,7 +13,7 @@ import { RayWorkers } from '../../src/clusters/ray/ray-workers.js';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { EDGE_PACKAGES } from '../edge/notebook.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
-import { until } from '../clusters/ray/fake-ray-head.js';
+import { until } from '../support/eventually.js';
 
 const TOKEN = 'the-token-of-this-cluster';
 const folder = mkdtempSync(join(tmpdir(), 'lattice-ray-'));

@@ -25,8 +25,8 @@ import {
   openTestJobs,
   silent,
   specOf,
-  until,
 } from '../jobs/job-folder.js';
+import { until } from '../support/eventually.js';
 
 const CHILD = fileURLToPath(new URL('../jobs/crash-child.mjs', import.meta.url));
 const open = (folder: TemporaryFolder) => openStore(folder.path);
@@ -36,7 +36,7 @@ async function filled(folder: TemporaryFolder): Promise<string> {
   for (let job = 0; job < 50; job += 1) {
     await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 50) }));
   }
-  await until('drained', async () => (await jobs.service.counts()).queuedImages === 0);
+  await until(async () => (await jobs.service.counts()).queuedImages === 0, 'drained');
   await jobs.stop(1000);
   return join(folder.path, 'jobs.db');
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { MAX_IMAGES, type StoredJob } from '../../src/store/job-records.js';
-import { TemporaryFolder, ended, openTestJobs, specOf, until } from '../jobs/job-folder.js';
+import { TemporaryFolder, ended, openTestJobs, specOf } from '../jobs/job-folder.js';
+import { until } from '../support/eventually.js';
 
 const CHILD = fileURLToPath(new URL('../jobs/crash-child.mjs', import.meta.url));
 
@@ -51,7 +52,7 @@ async function jobsOfKilled(folder: TemporaryFolder): Promise<string[]> {
   const exited = new Promise((resolve) => child.once('close', resolve));
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
-  await until('jobs', () => output.split('\n').length > 30);
+  await until(() => output.split('\n').length > 30, 'jobs');
   child.kill('SIGKILL');
   await exited;
   return output.split('\n').slice(1, -1);
@@ -84,16 +85,16 @@ test('a start on a full disk reads, refuses submits, and works again once space 
   expect(started).toEqual(expect.arrayContaining([...ran]));
 
   rmSync(filler);
-  await until('a submit is taken', async () => {
+  await until(async () => {
     const submitted = await jobs.service.submit(specOf()).catch(() => null);
     return submitted !== null;
-  });
+  }, 'a submit is taken');
   for (const jobId of acknowledged) {
     expect((await ended(jobs.service, jobId)).completedAt).not.toBeNull();
   }
-  await until('nothing is left', async () => {
+  await until(async () => {
     const { pending, running, queuedImages } = await jobs.service.counts();
     return pending + running + queuedImages === 0;
-  });
+  }, 'nothing is left');
   expect(await jobs.health()).toBeNull();
 });

@@ -10,14 +10,8 @@ import type { JobService } from '../../src/jobs/job-service.js';
 import { taskId, type StoredJob } from '../../src/store/job-records.js';
 import { startJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
 import { openStore, type ServiceStore, type WebhookQueue } from '../../src/store/service-store.js';
-import {
-  ended,
-  openParts,
-  silent,
-  TemporaryFolder,
-  until,
-  type PartChanges,
-} from '../jobs/job-folder.js';
+import { ended, openParts, silent, TemporaryFolder, type PartChanges } from '../jobs/job-folder.js';
+import { until } from './eventually.js';
 import { okOutcome } from './outcomes.js';
 import { ScriptedDetector } from './scripted-detector.js';
 
@@ -121,7 +115,7 @@ export class HeldJobs implements AsyncDisposable {
   /** Resolves once the job is running. */
   async start(jobId: string): Promise<void> {
     this.#starts.open((await this.#job(jobId)).number, true);
-    await until(`start of ${jobId}`, async () => (await this.#job(jobId)).startedAt !== null);
+    await until(async () => (await this.#job(jobId)).startedAt !== null, `start of ${jobId}`);
   }
 
   /** Resolves once this many images of the job have an outcome; by default boxes are found in each. */
@@ -132,8 +126,8 @@ export class HeldJobs implements AsyncDisposable {
       this.#detector.outcomes.open(taskId(number, index), outcomes[index] ?? okOutcome());
     }
     await until(
-      `${finished} images of ${jobId}`,
       async () => (await this.#job(jobId)).finishedImages >= finished,
+      `${finished} images of ${jobId}`,
     );
   }
 

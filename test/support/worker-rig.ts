@@ -7,7 +7,7 @@ import type { SessionParts } from '../../src/execution/far/worker-session.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
 import { composeOver } from './app-over-jobs.js';
 import { HeldJobs } from './held-jobs.js';
-import { HANG_MS } from './eventually.js';
+import { until } from './eventually.js';
 
 export const BUILD = '9.9.9';
 
@@ -101,12 +101,4 @@ export async function startWorker(
   void link.serve();
   await until(() => rig.detector.workers().length > before, 'the worker has joined');
   return link;
-}
-
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + HANG_MS;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`Not within ${HANG_MS} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

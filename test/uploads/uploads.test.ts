@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { UploadedFiles } from '../../src/uploads/uploaded-files.js';
 import { IDLE_SECONDS, Uploads } from '../../src/uploads/uploads.js';
 import { openStore } from '../../src/store/service-store.js';
-import { ended, openTestJobs, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
+import { ended, openTestJobs, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { until } from '../support/eventually.js';
 
 const MEBIBYTE = 2 ** 20;
 const LIMITS = { maxBytes: 8 * MEBIBYTE, maxFileBytes: MEBIBYTE, maxFiles: 100 };
@@ -248,8 +249,8 @@ describe('an upload without a job', () => {
     );
     const written = rig.uploads.write(id, null, { ...fileOf('b.jpg'), bytes: null, body });
     await until(
-      'the part',
       () => readdirSync(join(folder.path, 'uploads', id, 'parts')).length > 0,
+      'the part',
     );
     rig.clock.now += IDLE_SECONDS * 1_000;
     await rig.uploads.sweep();
@@ -319,7 +320,7 @@ test('the photos of a job reach the detector, outlive a restart and a retry, and
   const spec = specOf({ imagePaths: ['a/b.jpg', 'a/gone.jpg'], upload: id });
   opened.detector.answer = () => 'hang';
   const first = (await opened.service.submit(spec)).job.jobId;
-  await until('the image in the detector', () => opened.detector.inFlight === 1);
+  await until(() => opened.detector.inFlight === 1, 'the image in the detector');
   const [sent] = opened.detector.requests;
   expect(sent?.path).toBe('a/b.jpg');
   expect(sent?.image?.equals(jpeg(70_000))).toBe(true);
@@ -342,7 +343,7 @@ test('the photos of a job reach the detector, outlive a restart and a retry, and
 
   // Both jobs are over their time.
   await using later = await jobs.reopen({ resultTtlHours: 1e-9, historyHours: 1e-9 });
-  await until('the removal', () => !existsSync(join(folder.path, 'uploads', id)));
+  await until(() => !existsSync(join(folder.path, 'uploads', id)), 'the removal');
   await expect(later.service.get(first, null)).rejects.toMatchObject({ code: 'job_not_found' });
   expect(readFileSync(join(folder.path, 'owner.pid'), 'utf8')).not.toBe('');
 });

@@ -7,7 +7,8 @@ import type { DetectRequest } from '../../src/execution/detector.js';
 import type { JobSettings } from '../../src/store/job.js';
 import type { WatchContent } from '../../src/store/watched.js';
 import { Watches } from '../../src/watches/watches.js';
-import { openTestJobs, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
+import { openTestJobs, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { until } from '../support/eventually.js';
 import { FakeDetector } from '../support/fake-detector.js';
 
 export class ReadingDetector extends FakeDetector {
@@ -145,8 +146,8 @@ export class WatchedFolder implements AsyncDisposable {
     const wanted = [...paths].sort().join();
     let last = '';
     await until(
-      `results ${wanted}`,
       async () => (last = (await this.results()).join()) === wanted,
+      `results ${wanted}`,
     ).catch((error: unknown) => {
       throw new Error(`${String(error)}; there are ${last}`);
     });

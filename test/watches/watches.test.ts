@@ -4,7 +4,7 @@
 import { appendFileSync, linkSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { until } from '../jobs/job-folder.js';
+import { until } from '../support/eventually.js';
 import { contentOf, WatchedFolder } from './watched-folder.js';
 
 describe.each([
@@ -73,8 +73,8 @@ describe.each([
     folder.write('archive/d.jpg');
     symlinkSync('../archive/d.jpg', folder.at('in/e.jpg'));
     unlinkSync(folder.at('in/day/up'));
-    await until('the link to a file', async () => (await folder.results()).includes('in/e.jpg'));
-    await until('the other link', async () => (await folder.results()).includes('in/nas/c.jpg'));
+    await until(async () => (await folder.results()).includes('in/e.jpg'), 'the link to a file');
+    await until(async () => (await folder.results()).includes('in/nas/c.jpg'), 'the other link');
   });
 
   test('a path that is a link, also to another folder later', async () => {
@@ -90,7 +90,7 @@ describe.each([
     await folder.expectResults(['in/latest/a.jpg', 'in/latest/b.jpg'], 0);
     unlinkSync(folder.at('in/latest'));
     symlinkSync('/proc', folder.at('in/latest'));
-    await until('away', async () => (await view()).progress.state === 'away');
+    await until(async () => (await view()).progress.state === 'away', 'away');
     expect((await view()).progress.reason).toBe(
       "The link 'in/latest' leads out of the image folders.",
     );
@@ -102,15 +102,15 @@ describe.each([
     await folder.expectResults(['in/a.jpg'], 0);
     folder.remove('in');
     folder.write('in', 'no picture');
-    await until('away', async () => (await view()).progress.state === 'away');
+    await until(async () => (await view()).progress.state === 'away', 'away');
     expect((await view()).progress.reason).toBe(
       "'in' is a file and no picture: there is no folder of that name.",
     );
     folder.remove('in');
     symlinkSync('in', folder.at('in'));
     await until(
-      'the circle',
       async () => (await view()).progress.reason === "The link 'in' leads in a circle.",
+      'the circle',
     );
     folder.remove('in');
     mkdirSync(folder.at('in'));
@@ -132,10 +132,10 @@ describe.each([
       }
     }, 40);
     try {
-      await until('results', async () => (await folder.results()).length >= 2);
+      await until(async () => (await folder.results()).length >= 2, 'results');
       await until(
-        'the remark',
         async () => (await view()).progress.reason?.includes('never rests') === true,
+        'the remark',
       );
       const { progress } = await view();
       expect(progress.state).toBe('active');
@@ -145,7 +145,7 @@ describe.each([
     } finally {
       clearInterval(writing);
     }
-    await until('rest', async () => (await view()).progress.reason === null);
+    await until(async () => (await view()).progress.reason === null, 'rest');
   });
 
   test('after a restart nothing is computed again, also where the folder was away', async () => {
@@ -153,9 +153,9 @@ describe.each([
     await add();
     await folder.expectResults(['in/a.jpg'], 0);
     folder.rename('in', 'elsewhere');
-    await until('away', async () => (await view()).progress.state === 'away');
+    await until(async () => (await view()).progress.state === 'away', 'away');
     await folder.reopen();
-    await until('away', async () => (await view()).progress.state === 'away');
+    await until(async () => (await view()).progress.state === 'away', 'away');
     expect((await view()).progress.reason).toContain("'in'");
     folder.rename('elsewhere', 'in');
     folder.write('in/b.jpg');
@@ -195,7 +195,7 @@ describe.each([
     folder.detector.before = () => held;
     await add({ batch: { maxImages: 3, maxWaitS: 5 } });
     for (const name of ['changed', 'gone', 'renamed']) folder.write(`in/${name}.jpg`);
-    await until('the job', async () => (await view()).counts.openJobs === 1);
+    await until(async () => (await view()).counts.openJobs === 1, 'the job');
     folder.write('in/changed.jpg', 'another text');
     folder.remove('in/gone.jpg');
     folder.rename('in/renamed.jpg', 'in/new name.jpg');
@@ -216,7 +216,7 @@ describe.each([
     const held = new Promise<void>((resolve) => (read = resolve));
     folder.detector.before = () => held;
     folder.write('in/next.jpg');
-    await until('the job', async () => (await view()).counts.openJobs === 1);
+    await until(async () => (await view()).counts.openJobs === 1, 'the job');
     folder.rename('in/done.jpg', 'in/next.jpg');
     read();
     await folder.expectResults(['in/done.jpg']);
@@ -271,7 +271,7 @@ describe.each([
     folder.detector.before = () => held;
     for (let number = 0; number < 30; number += 1) folder.write(`in/${number}.jpg`);
     await add({ batch: { maxImages: 5, maxWaitS: 0 } });
-    await until('jobs', async () => (await view()).counts.openJobs === 4);
+    await until(async () => (await view()).counts.openJobs === 4, 'jobs');
     await sleep(800);
     const { counts, progress } = await view();
     expect(counts).toMatchObject({ openJobs: 4, pending: 20 });
@@ -286,7 +286,7 @@ describe.each([
     folder.detector.before = () => new Promise(() => undefined);
     folder.write('in/a.jpg');
     await add();
-    await until('the job', async () => (await view()).counts.openJobs === 1);
+    await until(async () => (await view()).counts.openJobs === 1, 'the job');
     const { jobs } = await folder.jobs.service.list({}, { limit: 1, cursor: null });
     await folder.jobs.service.cancel(jobs[0]?.jobId ?? '', null);
     folder.detector.before = () => Promise.resolve();

@@ -9,7 +9,7 @@ import {
   WorkerProcess,
   type WorkerProcessParts,
 } from '../../../src/clusters/processes/worker-process.js';
-import { until } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 
 let logged: { message: string; reason?: string; workerPid?: number }[] = [];
 let opened: WorkerProcess[] = [];

@@ -8,7 +8,6 @@ import {
   type DataRequest,
   type DataResponse,
 } from '../../../src/clusters/ray/ray-protocol.js';
-import { HANG_MS } from '../../support/eventually.js';
 
 type Stream = grpc.ServerDuplexStream<DataRequest, DataResponse>;
 type InfoCall = grpc.ServerUnaryCall<{ type: ClusterInfoType }, ClusterInfoResponse>;
@@ -164,16 +163,6 @@ export class FakeRayHead {
       this.cleanups += 1;
       stream.write({ req_id: id, connection_cleanup: {} });
     }
-  }
-}
-
-/** Resolves once `condition` holds; rejects if it never does. */
-export async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + HANG_MS;
-  while (!condition()) {
-    if (performance.now() > end)
-      throw new Error(`Not so within ${HANG_MS} ms: ${String(condition)}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { cluster, detailOf, logged, QUICK, startHead } from './cluster-under-test.js';
-import { eventual } from '../../support/eventually.js';
-import { until } from './fake-ray-head.js';
+import { eventual, until } from '../../support/eventually.js';
 
 test('the status is what the head says, with the jobs of this service', async () => {
   const head = await startHead();

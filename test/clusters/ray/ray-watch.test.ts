@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cluster, detailOf, logged, QUICK, releases, startHead } from './cluster-under-test.js';
-import { freePort, until } from './fake-ray-head.js';
+import { freePort } from './fake-ray-head.js';
+import { until } from '../../support/eventually.js';
 
 test('it opens one session, pickles nothing and gives it back', async () => {
   const head = await startHead();

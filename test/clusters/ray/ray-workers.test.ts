@@ -5,7 +5,8 @@ import { unzipSync } from 'fflate';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RayWorkers, type RayWorkersOptions } from '../../../src/clusters/ray/ray-workers.js';
 import { ConfigError } from '../../../src/settings/config.js';
-import { freePort, until } from './fake-ray-head.js';
+import { freePort } from './fake-ray-head.js';
+import { until } from '../../support/eventually.js';
 import { FakeRayDashboard } from './fake-ray-dashboard.js';
 
 const logged: { level: string; message: string; lines?: string }[] = [];

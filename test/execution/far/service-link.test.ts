@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceLink, type ServiceLinkParts } from '../../../src/execution/far/service-link.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
-import { BUILD, openWorkerRig, until, type WorkerRig } from '../../support/worker-rig.js';
+import { BUILD, openWorkerRig, type WorkerRig } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 
 let rig: WorkerRig;
 let warnings: string[];

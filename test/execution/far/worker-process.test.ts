@@ -7,7 +7,8 @@ import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { packageVersion } from '../../../src/base/package.js';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.js';
-import { openWorkerRig, until, type WorkerRig } from '../../support/worker-rig.js';
+import { openWorkerRig, type WorkerRig } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lattice-worker-'));
 const tokenFile = join(scratch, 'token');

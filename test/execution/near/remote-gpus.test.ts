@@ -5,7 +5,8 @@ import type { ServiceLink } from '../../../src/execution/far/service-link.js';
 import type { GpuReading } from '../../../src/api/schemas/gpu-reading.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 import { lostGpu, simulatedGpu } from '../../support/simulated-gpus.js';
-import { openWorkerRig, startWorker, until, type WorkerRig } from '../../support/worker-rig.js';
+import { openWorkerRig, startWorker, type WorkerRig } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 
 class GpuDetector extends ScriptedDetector {
   gpuReadings: readonly GpuReading[] = [simulatedGpu(0), lostGpu(1)];

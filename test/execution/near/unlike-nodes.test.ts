@@ -13,7 +13,8 @@ import { loadConfig } from '../../../src/settings/config.js';
 import { OWN_CLASSES, writeOwnModel } from '../../support/own-model.js';
 import { PICTURE } from '../../support/service-client.js';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.js';
-import { openWorkerRig, until, type WorkerRig } from '../../support/worker-rig.js';
+import { openWorkerRig, type WorkerRig } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 
 let scratch: string;
 let rig: WorkerRig;

@@ -12,13 +12,8 @@ import { LatticeError } from '../../../src/api/errors.js';
 import type { ImageResult } from '../../../src/api/schemas/image.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
-import {
-  BUILD,
-  openWorkerRig,
-  startWorker,
-  until,
-  type WorkerRig,
-} from '../../support/worker-rig.js';
+import { BUILD, openWorkerRig, startWorker, type WorkerRig } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
 let rig: WorkerRig;

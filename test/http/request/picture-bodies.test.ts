@@ -6,7 +6,7 @@ import type { ImageResult } from '../../../src/api/schemas/image.js';
 import { listen, type Listening } from '../../../src/http/server/listen.js';
 import { compose, DRAWN, type Answer, type Harness } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';
-import { until } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
 const LIMIT = 100_000;

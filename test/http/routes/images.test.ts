@@ -14,7 +14,7 @@ import { listen } from '../../../src/http/server/listen.js';
 import { compose, get, type Harness } from '../../support/composed-app.js';
 import { holdFolder } from '../../support/held-folder.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
-import { until } from '../../support/worker-rig.js';
+import { until } from '../../support/eventually.js';
 
 const KEY = 'lat_alice_0123456789abcdef';
 const OWN = 'http://localhost:8000';

@@ -4,7 +4,8 @@ import { LatticeError } from '../../../src/api/errors.js';
 import { startJobs, type JobsOptions } from '../../../src/jobs/jobs.js';
 import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
 import { FakeDetector } from '../../support/fake-detector.js';
-import { ended, openParts, silent, specOf, TemporaryFolder, until } from '../job-folder.js';
+import { ended, openParts, silent, specOf, TemporaryFolder } from '../job-folder.js';
+import { until } from '../../support/eventually.js';
 
 type Replace = (store: ServiceStore) => Partial<ServiceStore>;
 const defect = () =>
@@ -51,9 +52,9 @@ test.each<[string, Replace]>([
   );
   const next = await jobs.service.submit(specOf());
   expect(await ended(jobs.service, next.job.jobId)).toMatchObject({ status: 'completed' });
-  await until('counts', async () => {
+  await until(async () => {
     const { pending, running, queuedImages } = await jobs.service.counts();
     return pending === 0 && running === 0 && queuedImages === 0;
-  });
+  }, 'counts');
   await jobs.stop(0);
 });

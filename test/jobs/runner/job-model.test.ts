@@ -4,7 +4,8 @@ import type { ImageResult } from '../../../src/api/schemas/image.js';
 import type { ModelDescription, ModelVersion } from '../../../src/api/schemas/model.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { FakeDetector } from '../../support/fake-detector.js';
-import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder, until } from '../job-folder.js';
+import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder } from '../job-folder.js';
+import { until } from '../../support/eventually.js';
 
 const IMAGES = 40;
 
@@ -85,8 +86,8 @@ test('is that of its begin after a restart too', async () => {
   const spec = specOf({ imagePaths: imagesNamed('p', IMAGES) });
   const { jobId } = (await before.service.submit(spec)).job;
   await until(
-    'some images',
     async () => (await before.service.get(jobId, null)).finishedImages > 0,
+    'some images',
   );
   await before.stop(0);
 

@@ -8,9 +8,9 @@ import {
   imagesNamed,
   openTestJobs,
   specOf,
-  until,
   type TestJobs,
 } from '../job-folder.js';
+import { until } from '../../support/eventually.js';
 
 /** Images named `gone...` cannot be read until it is `back`. */
 class TwoVolumes extends FakeDetector {
@@ -32,7 +32,7 @@ test('a job waits for its volume and delays no other job', async () => {
   detector.window = 2;
   await using jobs = await openTestJobs(folder, {}, detector);
   const gone = await submitTo(jobs, { imagePaths: imagesNamed('gone', 300), priority: 5 });
-  await until('held up', () => detector.tried.size >= 64);
+  await until(() => detector.tried.size >= 64, 'held up');
   const well = await submitTo(jobs, { imagePaths: imagesNamed('well', 300) });
   expect(await ended(jobs.service, well.jobId)).toMatchObject({ status: 'completed' });
   expect(await jobs.service.get(gone.jobId, null)).toMatchObject({
@@ -68,10 +68,10 @@ test('a job on two volumes first runs the images that can be read', async () => 
   await using jobs = await openTestJobs(folder, {}, detector);
   const imagePaths = [...imagesNamed('gone', 20), ...imagesNamed('well', 200)];
   const { jobId } = await submitTo(jobs, { imagePaths });
-  await until('the others', async () => {
+  await until(async () => {
     const job = await jobs.service.get(jobId, null);
     return job.finishedImages === 200;
-  });
+  }, 'the others');
   detector.back = true;
   expect(await ended(jobs.service, jobId)).toMatchObject({ finishedImages: 220 });
 });
@@ -100,13 +100,13 @@ test('a job that waits for its volume can be cancelled and survives a restart', 
   await using first = await openTestJobs(folder, {}, detector);
   const submit = (prefix: string) => submitTo(first, { imagePaths: imagesNamed(prefix, 100) });
   const [cancelled, kept] = [await submit('gone-a'), await submit('gone-b')];
-  await until('both wait', () => detector.tried.size >= 120);
+  await until(() => detector.tried.size >= 120, 'both wait');
   await first.service.cancel(cancelled.jobId, null);
-  await until('nothing of it is tried again', async () => {
+  await until(async () => {
     detector.requests.length = 0;
     await new Promise((resolve) => setTimeout(resolve, 300));
     return detector.paths.length > 0 && detector.paths.every((path) => path.startsWith('gone-b'));
-  });
+  }, 'nothing of it is tried again');
   await using second = await first.reopen();
   expect(await ended(second.service, kept.jobId)).toMatchObject({
     status: 'completed',

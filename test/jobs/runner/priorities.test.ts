@@ -8,9 +8,9 @@ import {
   imagesNamed,
   openTestJobs,
   specOf,
-  until,
   type TestJobs,
 } from '../job-folder.js';
+import { until } from '../../support/eventually.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -58,7 +58,7 @@ test('urgent jobs go first, equals in order of submission', async () => {
   await using jobs = await openTestJobs(folder, {}, detector);
   detector.answer = ({ path }) => (path === 'plug.jpg' ? 'hang' : 'ok');
   const plug = await jobs.service.submit(specOf({ imagePaths: ['plug.jpg'], priority: 10 }));
-  await until('plugged', () => jobs.detector.inFlight === 1);
+  await until(() => jobs.detector.inFlight === 1, 'plugged');
   const submit = (name: string, priority: number) =>
     jobs.service.submit(specOf({ imagePaths: imagesNamed(name, 2), priority }));
   const submitted = [];
@@ -73,7 +73,7 @@ test('urgent jobs go first, equals in order of submission', async () => {
   }
   for (const { job } of submitted) {
     // Then its images are at hand.
-    await until('open', async () => (await jobs.service.get(job.jobId, null)).status === 'running');
+    await until(async () => (await jobs.service.get(job.jobId, null)).status === 'running', 'open');
   }
   await jobs.service.cancel(plug.job.jobId, null);
   for (const { job } of submitted) await ended(jobs.service, job.jobId);
@@ -90,12 +90,12 @@ test('urgent images enter a full window at once, one window a level', async () =
   const submit = (name: string, priority: number) =>
     jobs.service.submit(specOf({ imagePaths: imagesNamed(name, 20), priority }));
   await submit('low', 0);
-  await until('window full', () => jobs.detector.inFlight === 4);
+  await until(() => jobs.detector.inFlight === 4, 'window full');
   await submit('high', 7);
-  await until('second window', () => jobs.detector.inFlight === 8);
+  await until(() => jobs.detector.inFlight === 8, 'second window');
   await submit('middle', 3);
   await submit('top', 10);
-  await until('third window', () => jobs.detector.inFlight === 12);
+  await until(() => jobs.detector.inFlight === 12, 'third window');
   await new Promise((resolve) => setTimeout(resolve, 50));
   const names = jobs.detector.requests.map(
     ({ path, priority }) => `${path.slice(0, 3)}${priority}`,
@@ -115,12 +115,12 @@ test('priority 0 that has waited takes turns with 10s, which keep half', async (
     return (await jobs.service.submit(spec)).job.jobId;
   };
   const plug = await submitOne(jobs, 'plug.jpg', 10);
-  await until('plugged', () => jobs.detector.inFlight === 1);
+  await until(() => jobs.detector.inFlight === 1, 'plugged');
   const old = await submit('old', 40, 0);
   const ten = await submit('ten', 200, 10);
   for (const id of [old, ten]) {
     // Then its images are at hand: where the store is slow, what is at hand goes first, whatever its priority.
-    await until('open', async () => (await jobs.service.get(id, null)).status === 'running');
+    await until(async () => (await jobs.service.get(id, null)).status === 'running', 'open');
   }
   await new Promise((resolve) => setTimeout(resolve, 300));
   await jobs.service.cancel(plug, null);
@@ -158,9 +158,9 @@ async function submitOne({ service }: TestJobs, path: string, priority: number):
 async function orderAfterWaiting(jobs: TestJobs, plug: string, old: string): Promise<string[]> {
   await new Promise((resolve) => setTimeout(resolve, 300));
   const urgent = await submitOne(jobs, 'new.jpg', 9);
-  await until('its images are at hand', async () => {
+  await until(async () => {
     return (await jobs.service.get(urgent, null)).status === 'running';
-  });
+  }, 'its images are at hand');
   await jobs.service.cancel(plug, null);
   for (const id of [old, urgent]) await ended(jobs.service, id);
   return jobs.detector.paths;
@@ -170,7 +170,7 @@ test('a job goes on ageing when the clock is set back', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openPlugged(folder);
   const plug = await submitOne(jobs, 'plug.jpg', 10);
-  await until('plugged', () => jobs.detector.inFlight === 1);
+  await until(() => jobs.detector.inFlight === 1, 'plugged');
   const old = await submitOne(jobs, 'old.jpg', 0);
   setClock(-HOUR_MS);
   expect(await orderAfterWaiting(jobs, plug, old)).toEqual(['plug.jpg', 'old.jpg', 'new.jpg']);
@@ -185,7 +185,7 @@ test('a job ages from the start on when the clock was set back before it', async
   await before.stop(0);
   setClock(0);
   await using jobs = await openPlugged(folder);
-  await until('plugged', () => jobs.detector.inFlight === 1);
+  await until(() => jobs.detector.inFlight === 1, 'plugged');
   expect(await orderAfterWaiting(jobs, plug, old)).toEqual(['plug.jpg', 'old.jpg', 'new.jpg']);
 });
 

@@ -15,9 +15,9 @@ import {
   imagesNamed,
   openTestJobs,
   specOf,
-  until,
   type TestJobs,
 } from '../job-folder.js';
+import { until } from '../../support/eventually.js';
 
 const CHILD = fileURLToPath(new URL('../crash-child.mjs', import.meta.url));
 const KILLS = 20;
@@ -34,7 +34,7 @@ async function runAndKill(dataDir: string, lifeMs: number): Promise<string[]> {
   child.stdout.on('data', (data: Buffer) => {
     output += data.toString();
   });
-  await until('child open', () => output.startsWith('open\n') || child.exitCode !== null);
+  await until(() => output.startsWith('open\n') || child.exitCode !== null, 'child open');
   await sleep(lifeMs);
   child.kill('SIGKILL');
   expect(await exited).toBe('SIGKILL');
@@ -61,10 +61,10 @@ test(`${KILLS} kills under load: nothing acknowledged is lost, each job ends onc
     acknowledged.push(...(await runAndKill(folder.path, 20 + Math.random() * 250)));
   }
   await using jobs = await openTestJobs(folder);
-  await until('drained', async () => {
+  await until(async () => {
     const { pending, running } = await jobs.service.counts();
     return pending + running === 0;
-  });
+  }, 'drained');
   expect(await jobs.service.counts()).toEqual({ pending: 0, running: 0, queuedImages: 0 });
 
   const events = await allEvents(jobs);
@@ -102,7 +102,7 @@ async function crashWith(folder: TemporaryFolder, lines: (number: number) => num
   detector.answer = () => 'hang';
   const jobs = await openTestJobs(folder, {}, detector);
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 3) }));
-  await until('in hand', () => detector.inFlight === 3);
+  await until(() => detector.inFlight === 3, 'in hand');
   await jobs.stop(0);
   writeMarker(folder, lines(1));
   return job;
@@ -119,7 +119,7 @@ test('the image that the crashing thread had in hand is stopped at its second de
   const hanging = new FakeDetector();
   hanging.answer = () => 'hang';
   const first = await openTestJobs(folder, {}, hanging);
-  await until('suspect in hand', () => hanging.inFlight === 1);
+  await until(() => hanging.inFlight === 1, 'suspect in hand');
   await first.stop(0);
   // Alone in the detector, the others not begun.
   expect(hanging.paths).toEqual(['p1.jpg']);

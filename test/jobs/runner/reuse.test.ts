@@ -6,7 +6,8 @@ import { fileLooks } from '../../../src/files/file-looks.js';
 import type { JobsOptions } from '../../../src/jobs/jobs.js';
 import type { JobSpec } from '../../../src/store/job.js';
 import { END, FileDetector } from '../../support/file-detector.js';
-import { ended, openTestJobs, specOf, TemporaryFolder, until } from '../job-folder.js';
+import { ended, openTestJobs, specOf, TemporaryFolder } from '../job-folder.js';
+import { until } from '../../support/eventually.js';
 
 /** So long ago that its times can be relied on; the time of change cannot be set, so the clock of the reader is. */
 const AHEAD_S = 60;
@@ -151,10 +152,10 @@ test('a result is not taken over where it failed, is drawn, or was removed', asy
   const { job } = await set.run();
   expect(job.reusedImages).toBe(2);
   await set.reopen({ resultTtlHours: 1e-9, retentionIntervalMs: 10 });
-  await until('removal', async () => {
+  await until(async () => {
     const { jobs } = await set.service.list({}, { limit: 9, cursor: null });
     return jobs.length === 0;
-  });
+  }, 'removal');
   await set.reopen({ resultTtlHours: 24, retentionIntervalMs: 60_000 });
   expect((await set.run()).ran).toEqual(['a.jpg', 'b.jpg']);
 });
