@@ -197,7 +197,7 @@ export class LatticeClient {
     return this.#get(`${pathOf(jobId)}/images${queryOf(query)}`, options);
   }
 
-  /** What was asked for, and counts of what was found so far. */
+  /** The request of the job, and counts of its results so far. */
   summary(jobId: string, options?: CallOptions): Promise<JobSummary> {
     return this.#get(`${pathOf(jobId)}/summary`, options);
   }
@@ -218,9 +218,7 @@ export class LatticeClient {
     return this.#file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
   }
 
-  /**
-   * What the job `other` over the same images found otherwise: a page of the images with changes, most changes first.
-   */
+  /** Differences from the job `other` over the same images: a page of the images with changes, most changes first. */
   changes(
     jobId: string,
     other: string,
@@ -336,7 +334,7 @@ export class LatticeClient {
     return (await this.#get<WatchList>('/v1/watches', options)).watches;
   }
 
-  /** What a watch sees and has done; `watch_not_found` where there is none. */
+  /** The state and the counts of a watch; `watch_not_found` where there is none. */
   watch(name: string, options?: CallOptions): Promise<Watch> {
     return this.#get(watchPath(name), options);
   }
@@ -377,7 +375,7 @@ export class LatticeClient {
     return this.#get('/v1/cluster/status', options);
   }
 
-  /** What the key of this client has, and how much it may have; of all keys where it has the mark admin. */
+  /** Usage and limits of the key of this client; of all keys where it has the mark admin. */
   usage(options?: CallOptions): Promise<Usage> {
     return this.#get('/v1/usage', options);
   }
@@ -462,7 +460,7 @@ function pathOf(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** Of the values that are given. */
+/** Query string of the values that are given. */
 function queryOf(values: Record<string, string | number | readonly string[] | undefined>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

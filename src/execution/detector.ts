@@ -9,14 +9,14 @@ import type { DecodeImage } from '../files/readable-picture.js';
 export interface DetectRequest {
   /** Unique among live requests of this detector, 1 to 2^53-1; picked by the detector when left out. */
   id?: number;
-  /** Of a file beneath the image roots; with `image` only its name. */
+  /** Path of a file beneath the image roots; with `image` only its name. */
   path: string;
   /** The encoded image itself, when it is not in a file. Not copied: it must not change any more. */
   image?: Buffer;
   options: DetectOptions;
   /** Whose picture it is; reports name it to nobody else. Absent without authentication. */
   keyId?: string;
-  /** What the model's name stood for when the job began; without it, what it stands for now. */
+  /** The version that the model's name stood for when the job began; without it, the present one. */
   model?: NamedVersion;
   /** Whether the result says the digest of the file. */
   digest?: boolean;

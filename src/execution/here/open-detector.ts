@@ -250,7 +250,9 @@ function makeEngineFolder(folder: string, onGpu: boolean): void {
   }
 }
 
-/** What the operator asked for and this model cannot do, and what was damaged on disk, is told once. */
+/**
+ * Logs once which options of the operator this model cannot apply, and which of its kept files were damaged on disk.
+ */
 function namingFacts(model: NativeModel, path: string, logger: Logger): NativeModel {
   for (const fault of model.replaced) {
     logger.warn({ model: basename(path), fault }, 'a kept file is damaged; it is made anew');
