@@ -1,4 +1,4 @@
-/** What several commands share: values of options, the detection parameters as flags, examples. */
+/** Parts of several commands: values of options, the detection parameters as flags, examples. */
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LABEL_ROWS, type JobLabels, type Keep, type LabelRow } from '../api/job-labels.js';
@@ -113,7 +113,7 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
 /** Values of the flags of `addLabelFlags`, by the names of the flags. */
 export type LabelFlags = Record<string, unknown>;
 
-/** What people write on a job. */
+/** Adds the flags for the tags, the notes and the time that people set on a job. */
 export function addLabelFlags(command: Command): Command {
   for (const row of LABEL_ROWS) command.addOption(toLabelOption(row));
   return command;

@@ -12,7 +12,7 @@ export interface UploadsOptions {
   /** Absent: no photos are taken. */
   limits?: UploadLimits | undefined;
   imageRoots?: readonly string[];
-  /** What API keys may take; without it a key takes all that there is. */
+  /** Limits per API key; without them a key may use all the room. */
   allowances?: Allowances;
   logger: Logger;
 }
