@@ -14,8 +14,8 @@ void ThrowTypeError(Napi::Env env, const std::string& message) {
   Napi::TypeError::New(env, message).ThrowAsJavaScriptException();
 }
 
-// What a callback threw, or the failure of the last call, becomes an uncaught exception as for any
-// JS callback.
+// The exception of a callback, or the failure of the last call, becomes an uncaught exception as
+// for any JS callback.
 void ReportException(napi_env env) {
   bool pending = false;
   napi_value error = nullptr;

@@ -129,7 +129,7 @@ void ParsePixels(const Napi::Value& value, Properties& task, std::optional<Image
   image.emplace(Image{width, height, {bytes.Data(), bytes.Data() + needed}});
 }
 
-// Of a task without a path.
+// Reads the bytes or the pixels of a task without a path.
 void ParseBrought(Properties& properties, const HoldBytes& hold_bytes, ImageTask& task) {
   const Napi::Value pixels = properties.Get("pixels");
   if (!pixels.IsUndefined()) return ParsePixels(pixels, properties, task.pixels);

@@ -1,4 +1,4 @@
-// What the addon exports: NativeAddon of src/native/contract.ts, line for line.
+// Exports of the addon: NativeAddon of src/native/contract.ts, line for line.
 #include <napi.h>
 
 #include <string>

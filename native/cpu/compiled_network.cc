@@ -109,7 +109,7 @@ ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision preci
 
 // Nothing where the networks are not to be kept.
 std::optional<EngineCache> OpenCache(const EngineOptions& options) {
-  // What a list of rectangles comes to is no part of the findings.
+  // The findings do not say at which rectangles of a list the network runs.
   if (options.cache_folder.empty() || options.most_kept_bytes == 0 || options.rectangles) {
     return std::nullopt;
   }

@@ -26,7 +26,8 @@ BlockPool& PixelPool() {
   return *pool;
 }
 
-// Of the model's own input; every smaller one has as much, so that any block serves any image.
+// Bytes of the model's own input; every smaller one has as much, so that any block serves any
+// image.
 size_t InputBytes(const ModelInfo& info) {
   return size_t{3} * static_cast<size_t>(info.input_width) *
          static_cast<size_t>(info.input_height) * sizeof(float);
@@ -58,7 +59,7 @@ struct CpuInput final : EngineInput {
   LetterboxTransform transform;
 };
 
-// What Detect needs of a slot's last batch.
+// Data of a slot's last batch that Detect needs.
 struct LastBatch {
   std::vector<NetworkItem> outputs;
   std::vector<EngineItem> items;

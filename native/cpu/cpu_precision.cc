@@ -93,7 +93,8 @@ ov::InferRequest SampleRequest(Arithmetic arithmetic) {
   return request;
 }
 
-// Of the calling thread: what other programs take of the core in between does not count.
+// CPU time of the calling thread: the time that other programs take of the core in between does not
+// count.
 double ThreadCpuMs() {
   timespec time{};
   (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -1,4 +1,4 @@
-// What reading a model has found beside its metadata, in the form in which it is kept with the
+// Findings from reading a model, beside its metadata, in the form in which they are kept with the
 // compiled network.
 #ifndef LATTICE_CPU_FINDINGS_H_
 #define LATTICE_CPU_FINDINGS_H_

@@ -21,11 +21,13 @@
 namespace lattice {
 namespace {
 
-// Of boxes, in input pixels, and of scores. Rounding is far below, another formula far above.
+// Tolerances of boxes, in input pixels, and of scores. Rounding is far below, another formula far
+// above.
 constexpr float kBoxTolerance = 0.05f;
 constexpr float kScoreTolerance = 1e-4f;
 
-// What lies behind a head, with the head's tensors as inputs: boxes and classes of each scale.
+// The part of a network behind its head, with the head's tensors as inputs: boxes and classes of
+// each scale.
 struct Tail {
   std::shared_ptr<ov::Model> network;
   std::array<ov::Shape, 2 * kHeadScales> inputs;

@@ -55,7 +55,8 @@ Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> net
   return ports.build();
 }
 
-// Of tensors that are computed; a file that quantises any to signed numbers is kSigned.
+// Quantisation of the tensors that are computed; a file that quantises any to signed numbers is
+// kSigned.
 Quantization QuantizationOf(const OnnxGraph& graph) {
   std::unordered_map<std::string_view, int32_t> constants;
   for (const OnnxTensor& tensor : graph.initializers) constants[tensor.name] = tensor.type;
@@ -167,7 +168,7 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo descr
   OpenVinoModel model;
   model.info = std::move(described);
   ModelInfo& info = model.info;
-  // What this reader cannot read runs whole, if the library can.
+  // A file that this reader cannot read runs whole, if the library can.
   const auto onnx = ReadOnnxModel(BytesOf(file));
   if (onnx.ok()) model.quantization = QuantizationOf(onnx->graph);
   if (model.quantization == Quantization::kSigned && onnx->opset < kOldestSignedOpset) {

@@ -15,8 +15,8 @@
 
 namespace lattice {
 
-// Of the numbers that a network computes. With signed ones the library's integer convolutions give
-// wrong answers (2026.4.1: every score near 0).
+// Quantisation of the numbers that a network computes. With signed ones the library's integer
+// convolutions give wrong answers (2026.4.1: every score near 0).
 enum class Quantization { kNone, kUnsigned, kSigned };
 
 struct OpenVinoModel {

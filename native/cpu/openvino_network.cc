@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kInputAlignment = 64;
 
-// Of what a load computes beside models that serve.
+// Nice value of the work of a load beside models that serve.
 constexpr int kLoadNice = 10;
 
 std::string FirstLine(const std::exception& error) {
@@ -130,7 +130,8 @@ class Slot {
     }
   }
 
-  // What a network with its own suppression promises may be open; what it gives is not.
+  // The declared output shape of a network with its own suppression may be open; the shape of a run
+  // may not.
   void CheckRows() {
     const ov::Shape shape = request_.get_output_tensor().get_shape();
     if (shape.size() == 3 && shape[0] == Batch() && shape[2] == 6) return;
@@ -243,7 +244,7 @@ class SyncSlots {
     return {network.WithStreams(threads, batches), network.info(), batches};
   }
 
-  // Of an empty image alone.
+  // Shortest time of a run of an empty image alone, in milliseconds.
   static double BestMs(Slot& slot, const ModelInfo& info) {
     constexpr int kRounds = 4;
     const InputSize own{info.input_width, info.input_height};

@@ -43,7 +43,7 @@ struct EngineOptions {
   size_t idle_inputs = 8;  // host inputs kept for later images, at most
   // Folder of compiled networks, made if its parent exists; "" compiles on each load. CPU only.
   std::string cache_folder = {};
-  // Of all compiled networks in that folder together; those in use may be more. CPU only.
+  // Limit of all compiled networks in that folder together; those in use may be more. CPU only.
   size_t most_kept_bytes = size_t{2} << 30;
   bool anew = false;  // compiles although there is a network, which is replaced. CPU only.
   // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in

@@ -33,8 +33,8 @@ struct GpuEngineOptions {
   std::vector<int> batches = {1, 2, 4, 8, 16, 32};
   int slots = 2;      // of each class: while one batch computes, the next one is queued
   int most_sync = 8;  // images of the largest sync batch
-  // Of pinned memory that is kept for later images, at most; less where full batches of kLargePhoto
-  // (native/gpu/jpeg/photo_sides.h) take less. The first engine of a process decides.
+  // Limit of the pinned memory that is kept for later images; less where full batches of
+  // kLargePhoto (native/gpu/jpeg/photo_sides.h) take less. The first engine of a process decides.
   size_t most_idle_bytes = size_t{2} << 30;
   std::shared_ptr<const ImageDecoder> decoder;  // null: every image is decoded on the CPU
   // A batch that takes longer ends the process (native/base/watched_call.h).

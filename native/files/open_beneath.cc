@@ -21,7 +21,7 @@ namespace lattice {
 namespace {
 
 constexpr int kOpenFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-// What the kernel itself allows in one resolution.
+// Limit of the kernel for the links of one resolution.
 constexpr int kMaxLinks = 40;
 // A rename anywhere in the tree makes openat2 answer EAGAIN when `..` of a link is resolved.
 constexpr int kMaxRaces = 64;
@@ -130,7 +130,7 @@ class Walk {
     return text.front() == '/' ? EnterFrom("") : 0;
   }
 
-  // What is pending counts from the folder `at`, which lies outside. Names are compared, and the
+  // The pending names count from the folder `at`, which lies outside. Names are compared, and the
   // walk goes on in the innermost root that they lead to.
   int EnterFrom(std::string at) {
     std::optional<size_t> found;

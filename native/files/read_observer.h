@@ -1,4 +1,4 @@
-// What a read reports about its progress, so that another thread can tell that it hangs.
+// Reports of a read about its progress, so that another thread can tell that it hangs.
 #ifndef LATTICE_FILES_READ_OBSERVER_H_
 #define LATTICE_FILES_READ_OBSERVER_H_
 

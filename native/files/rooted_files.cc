@@ -54,7 +54,7 @@ bool IsVolumeError(int error) {
 // The process or the machine has no descriptor or no memory left.
 bool IsShortage(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
-// What is wrong with the text of a path, before the file system is asked.
+// Checks the text of a path, before the file system is asked.
 Status CheckPathText(std::string_view path) {
   const auto refuse = [](std::string reason) {
     return Status(StatusCode::kPathNotAllowed, std::move(reason));

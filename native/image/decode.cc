@@ -54,8 +54,8 @@ std::vector<uint8_t> WithEnd(Bytes bytes) {
   return ended;
 }
 
-// What libjpeg-turbo takes without a warning is whole. Of anything else FindJpegEnd decides, so
-// that a build's libraries never change which files are refused.
+// A file that libjpeg-turbo takes without a warning is whole. For any other file FindJpegEnd
+// decides, so that a build's libraries never change which files are refused.
 Result<Image> DecodeJpegData(Bytes bytes, const JpegHeader& header, const DecodeLimits& limits,
                              std::pmr::memory_resource* memory, PixelLayout wanted) {
   std::vector<uint8_t> whole;

@@ -25,7 +25,7 @@ struct Image {
   int orientation = 1;
 };
 
-// Of the picture as it is stored, whose sides are swapped from orientation 5 on.
+// Planes of the picture as it is stored, whose sides are swapped from orientation 5 on.
 inline PackedPlanes StoredPlanes(const Image& image) {
   return image.orientation < 5 ? PackPlanes(image.layout, image.width, image.height)
                                : PackPlanes(image.layout, image.height, image.width);

@@ -1,4 +1,4 @@
-// What kind of file some bytes are, by their first bytes; names and extensions are never believed.
+// The format of a file, by its first bytes; names and extensions are never believed.
 #ifndef LATTICE_IMAGE_IMAGE_FORMAT_H_
 #define LATTICE_IMAGE_IMAGE_FORMAT_H_
 

@@ -10,7 +10,7 @@
 
 namespace lattice {
 
-// What a decoder does at a warning. kAccept is for data that FindJpegEnd has found whole.
+// Reaction of a decoder to a warning. kAccept is for data that FindJpegEnd has found whole.
 enum class OnWarning { kRefuse, kAccept };
 
 // Bytes up to the end of the last scan, where the end marker belongs, if the data hold every block

@@ -22,7 +22,7 @@ int ExifOrientation(Bytes segment) {
   return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
 }
 
-// What a file says of its colours, in the order in which libjpeg believes it.
+// Marks of a file for its colours, in the order in which libjpeg believes them.
 struct ColourMarks {
   bool jfif = false;
   int adobe_transform = -1;  // -1: no such block

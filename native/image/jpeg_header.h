@@ -19,7 +19,8 @@ struct JpegHeader {
       1;          // 1 to 8 of the first EXIF block; 1 when there is none or it is damaged
   int scans = 0;  // counting stops one past kMaxJpegScans
   bool single_scan = false;  // the first scan is the whole picture
-  // Of the first components: samples across in the high half of the byte, down in the low one.
+  // Samples of the first components: samples across in the high half of the byte, down in the low
+  // one.
   std::array<uint8_t, 3> sampling = {};
   // Three components are R, G, B rather than Y, Cb, Cr, by libjpeg's rules.
   bool rgb_coded = false;

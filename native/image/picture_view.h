@@ -18,7 +18,7 @@ struct Rect {
   int height = 0;
 };
 
-// What it shows must outlive it.
+// The picture that it shows must outlive it.
 struct PictureView {
   PictureView(const Image& image)  // NOLINT(google-explicit-constructor): every image is a view
       : bytes(image.data.data()),

@@ -21,7 +21,7 @@ enum Type : uint32_t {
   kFloat = 11,
   kDouble = 12,
 };
-// Of a number of each type; 0 for texts and fractions.
+// Bytes of a number of each type; 0 for texts and fractions.
 constexpr std::array<size_t, 13> kTypeBytes = {0, 1, 0, 2, 4, 0, 1, 0, 2, 4, 0, 4, 8};
 
 // Numbers in the byte order that the block names.
@@ -67,7 +67,7 @@ std::optional<Entry> FindEntry(const Reader& tiff, uint32_t tag) {
     const uint32_t type = tiff.U16(entry + 2);
     const uint32_t count = tiff.U32(entry + 4);
     if (type >= kTypeBytes.size() || kTypeBytes[type] == 0 || count == 0) break;
-    // What does not fit the entry lies elsewhere.
+    // A value that does not fit the entry lies elsewhere.
     const size_t bytes = kTypeBytes[type];
     const size_t at = count > 4 / bytes ? tiff.U32(entry + 8) : entry + 8;
     if (!tiff.Holds(at, bytes)) break;

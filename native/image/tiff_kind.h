@@ -1,4 +1,4 @@
-// What a TIFF says of its samples, before a decoder sees them.
+// Facts that a TIFF states about its samples, read before a decoder sees them.
 #ifndef LATTICE_IMAGE_TIFF_KIND_H_
 #define LATTICE_IMAGE_TIFF_KIND_H_
 
@@ -20,8 +20,8 @@ struct SampleRange {
   double high = 1;
 };
 
-// Of the tags SMinSampleValue and SMaxSampleValue; nothing where one is missing or they make no
-// range.
+// Range of the tags SMinSampleValue and SMaxSampleValue; nothing where one is missing or they make
+// no range.
 std::optional<SampleRange> TiffSampleRange(std::span<const uint8_t> bytes);
 
 }  // namespace lattice

@@ -144,7 +144,7 @@ ImageRef Scaled(const ImageRef& image, const SampleRange& range) {
   return Cast(ImageRef(next), false);
 }
 
-// Of the whole file, decoded for that alone. Nothing when it is damaged.
+// Highest sample of the whole file, which is decoded for that alone. Nothing when it is damaged.
 std::optional<double> HighestSample(std::span<const uint8_t> bytes, ImageFormat format) {
   ImageRef loaded = OpenLoader(bytes, format);
   const ImageRef bands = loaded ? ToGreyOrRgb(std::move(loaded)) : nullptr;
@@ -226,7 +226,7 @@ int CopyPixels(VipsImage* source, Image* out) {
   return out->height;
 }
 
-// Of the picture as it is shown, then of what the file stores of it.
+// Checks the size of the picture as it is shown, then the size that its stored bytes count as.
 Status CheckBothSizes(const VipsImage* image, const DecodeLimits& limits) {
   const int width = vips_image_get_width(image);
   const int height = vips_image_get_height(image);

@@ -14,7 +14,7 @@ constexpr int kTapBytes = 8;  // that the widest instructions read at a tap
 
 bool IsRgb(const PictureView& image) { return image.layout == PixelLayout::kRgb; }
 
-// Of planes that are converted row by row.
+// Width of planes that are converted row by row; else 0.
 int ConvertedWidth(const PictureView& image) {
   return IsRgb(image) || image.orientation > 4 ? 0 : image.width;
 }

@@ -44,10 +44,10 @@ class SourceRows {
   const PictureView source_;
   const Turn turn_;
   ColumnTable table_;
-  // Of planes that are stored upright: the row converted last.
+  // The row converted last, for planes that are stored upright.
   YuvRowScratch scratch_;
   std::vector<uint8_t> levels_;
-  // Of planes that are stored a quarter turned.
+  // Samples of planes that are stored a quarter turned.
   std::optional<UprightSamples> upright_;
   std::vector<size_t> upright_rows_;  // index in `upright_` by row of the picture
 };

@@ -24,7 +24,7 @@ class UprightSamples {
  public:
   UprightSamples(const PictureView& source, const SampledPositions& sampled);
 
-  // Of sampled.rows[index]; row_bytes() bytes may be read.
+  // Levels of the row sampled.rows[index]; row_bytes() bytes may be read.
   const uint8_t* Row(size_t index) const { return levels_.data() + index * row_bytes_; }
   size_t row_bytes() const { return row_bytes_; }
 

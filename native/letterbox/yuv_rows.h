@@ -13,7 +13,7 @@ namespace lattice {
 
 inline constexpr int kYuvBlock = 32;  // pixels that are converted at once
 
-// Of a converted row: whole blocks. Bytes after its last pixel are unspecified.
+// Bytes of a converted row: whole blocks. Bytes after its last pixel are unspecified.
 inline size_t YuvRowBytes(int width) {
   return size_t{4} * static_cast<size_t>((width + kYuvBlock - 1) / kYuvBlock * kYuvBlock);
 }

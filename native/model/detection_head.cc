@@ -124,7 +124,7 @@ bool HoldsGraph(const OnnxNode& node) {
   return false;
 }
 
-// Of the numbers of a tensor in which a head ends.
+// Type of the numbers of a tensor in which a head ends.
 int32_t TypeOf(const GraphTensors& tensors, std::string_view tensor) {
   for (int step = 0; step < kMostSteps; ++step) {
     if (const OnnxTensor* constant = tensors.ConstantOf(tensor)) return constant->type;

@@ -21,8 +21,8 @@ struct HeadScale {
 
 struct DetectionHead {
   std::vector<HeadScale> scales;  // three, in the order in which the file joins them: finest first
-  // Of each side of a box: 16 logits whose softmax weighs the distances 0 to 15 (DFL), or 1 number,
-  // the distance itself.
+  // Numbers for each side of a box: 16 logits whose softmax weighs the distances 0 to 15 (DFL), or
+  // 1 number, the distance itself.
   int bins = 0;
 };
 

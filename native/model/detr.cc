@@ -27,7 +27,7 @@ struct RawEnd {
   std::string boxes;
 };
 
-// Of a deployed export: outputs, and the input with the picture's size.
+// Tensors of a deployed export: outputs, and the input with the picture's size.
 struct DeployedEnd {
   std::string labels;
   std::string boxes;
@@ -209,7 +209,7 @@ class DetrEnd {
     return wider == nullptr ? nullptr : tensors_.MakerOf(wider->inputs[0]);
   }
 
-  // Of the sigmoids of all queries and classes, by their score.
+  // Whether `choice` takes the sigmoids of all queries and classes, by their score.
   bool ChoosesScores(const OnnxNode* choice, const std::string& scores) const {
     if (choice == nullptr || choice->outputs.size() != 2 || choice->outputs[0] != scores) {
       return false;
@@ -220,7 +220,7 @@ class DetrEnd {
     return sigmoid != nullptr && IsLogits(sigmoid->inputs[0]);
   }
 
-  // What is left of the place of a choice when whole queries are taken away.
+  // Whether the labels are the remainder of the choice's indices when whole queries are taken away.
   bool AreLabelsOf(const std::string& labels, const OnnxNode& choice) const {
     const OnnxNode* rest = tensors_.MakerOf(labels);
     return rest != nullptr && IsOneOf(*rest, {"Sub", "Mod"}) &&

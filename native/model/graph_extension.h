@@ -12,9 +12,9 @@
 
 namespace lattice {
 
-// What it adds has names that no exporter gives: "lattice." and the name of its caller, which must
-// differ from call to call. All of ONNX's own operators, in the form of opset 13, which later ones
-// take as well. The graph must outlive it.
+// Its tensors have names that no exporter gives: "lattice." and the name of its caller, which must
+// differ from call to call. Its operators are all ONNX's own, in the form of opset 13, which later
+// ones take as well. The graph must outlive it.
 class GraphExtension {
  public:
   explicit GraphExtension(OnnxGraph* graph) : graph_(graph) {}
@@ -24,13 +24,13 @@ class GraphExtension {
                        const std::vector<float>& values);
   std::string Constant(std::string_view name, std::vector<int64_t> dims,
                        const std::vector<int64_t>& values);
-  // Of one axis.
+  // A constant of one axis.
   std::string Constant(std::string_view name, const std::vector<int64_t>& values);
   // A node at the end of the graph.
   std::string Add(OnnxNode node);
   std::string Add(std::string_view op, std::vector<std::string> inputs, std::string_view output);
   std::string Join(std::vector<std::string> tensors, int64_t axis, std::string_view output);
-  // Of `tensor`, from one index of an axis to before another one.
+  // The part of `tensor` from one index of an axis to before another one.
   std::string Part(const std::string& tensor, int64_t axis, int64_t from, int64_t to,
                    std::string_view output);
   std::string Reshaped(const std::string& tensor, const std::vector<int64_t>& shape,
@@ -40,7 +40,8 @@ class GraphExtension {
   static OnnxNode Node(std::string_view op, std::vector<std::string> inputs,
                        std::string_view output);
 
-  // What read `tensor` reads what the last of the nodes makes, which come first in the graph.
+  // Inserts the nodes at the start of the graph: the readers of `tensor` then read the output of
+  // the last of them.
   void InsertBehind(const std::string& tensor, std::vector<OnnxNode> nodes);
   // Makes it the graph's only output, of float32.
   void SetOutput(const std::string& tensor);

@@ -22,7 +22,7 @@ class GraphTensors {
   const OnnxNode* MakerOf(std::string_view tensor) const;
   // Null also where another operator makes it.
   const OnnxNode* MakerOf(std::string_view tensor, std::string_view op) const;
-  // Of the initializers.
+  // Null for tensors that are not initializers.
   const OnnxTensor* ConstantOf(std::string_view tensor) const;
   // As the file says it; kNoType where it does not.
   int32_t TypeIn(std::string_view tensor) const;

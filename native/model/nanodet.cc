@@ -17,7 +17,7 @@ namespace lattice {
 namespace {
 
 constexpr int kNanodetStrides[] = {8, 16, 32, 64};
-// Of levels 0 to 255, blue first.
+// Mean and deviation of levels 0 to 255, blue first.
 constexpr float kMean[] = {103.53f, 116.28f, 123.675f};
 constexpr float kDeviation[] = {57.375f, 57.12f, 58.395f};
 // The first whose Slice takes its ends as inputs, and from where on ReduceSum takes its axes so.
@@ -90,7 +90,7 @@ class NanodetEnd {
     return parts.inputs.size() < 2 ? 0 : FirstOf(parts.inputs[1]);
   }
 
-  // Of whole numbers that the file holds; 0 for others.
+  // The first of the whole numbers that the file holds for a tensor; 0 for other tensors.
   int64_t FirstOf(const std::string& tensor) const {
     std::optional<std::vector<int64_t>> numbers;
     if (const OnnxTensor* constant = tensors_.ConstantOf(tensor)) {

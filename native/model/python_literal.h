@@ -23,7 +23,7 @@ class LiteralReader {
 
   bool AtEnd();
   bool Accept(char expected);
-  // Of up to 9 digits.
+  // An integer of up to 9 digits.
   std::optional<int> Integer();
   // In either quotes, as UTF-8. The escapes are those of Python and of JSON.
   std::optional<std::string> String();

@@ -21,7 +21,7 @@ namespace {
 
 enum class Kind { kModel, kGraph, kNode, kAttribute, kTensor };
 
-// What a field of a message holds, if tensors may lie in it.
+// Kind of the message in a field, if tensors may lie in it.
 std::optional<Kind> KindOf(Kind parent, uint32_t field) {
   switch (parent) {
     case Kind::kModel:
@@ -108,7 +108,7 @@ class Copier {
  public:
   Copier(std::string folder, size_t most) : folder_(std::move(folder)), left_(most) {}
 
-  // Of a message that HasWeightsBeside has walked, or part of it.
+  // Copies a message that HasWeightsBeside has walked, or part of it.
   Result<std::string> Copy(Kind kind, ByteView bytes, int nested = 0) {
     if (kind == Kind::kTensor) return CopyTensor(bytes);
     std::string out;

@@ -64,7 +64,7 @@ class YoloxEnd {
            ChannelsOf(object->inputs[0]) == 1 && ChannelsOf(scores->inputs[0]) == classes;
   }
 
-  // Of what a convolution makes; 0 for another tensor.
+  // Channels of the output of a convolution; 0 for another tensor.
   int64_t ChannelsOf(const std::string& tensor) const {
     const OnnxNode* convolution = tensors_.MakerOf(tensor, "Conv");
     if (convolution == nullptr || convolution->inputs.size() < 2) return 0;

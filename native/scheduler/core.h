@@ -43,7 +43,7 @@ struct CoreOptions {
   std::string abort_on_path_suffix;  // test only
 };
 
-// What to load, and how. On a GPU `path` alone counts.
+// A model to load, and how. On a GPU `path` alone counts.
 struct ModelToLoad {
   std::string path;
   // The same model in 8 bits, for CPUs on which that pays (EightBitPays); empty for none.

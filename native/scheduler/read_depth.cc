@@ -42,7 +42,7 @@ void ReadDepth::Judge(double rate, double now_ms) {
   last_ = tried;
   const bool stays =
       tried == Trial::kMore ? rate >= kWorth * rate_before_ : rate * kWorth > rate_before_;
-  // What was right may be so again at once.
+  // A change that helped is tried again at once.
   if (stays) {
     Begin(tried, rate);
   } else {

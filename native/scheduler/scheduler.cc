@@ -6,7 +6,7 @@
 namespace lattice {
 namespace {
 
-// What has come up since threads were last woken for it.
+// The increase since threads were last woken for it.
 size_t More(size_t now, size_t* told) {
   const size_t before = std::exchange(*told, now);
   return now - std::min(now, before);

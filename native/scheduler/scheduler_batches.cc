@@ -41,8 +41,8 @@ void Scheduler::BatchLoop(WorkClass work_class) {
   }
 }
 
-// What leads the class, with what else is ready for the same engine, for the calling thread to run.
-// Null where no batch can begin: the thread that ends one looks again.
+// The first task of the class, with other tasks that are ready for the same engine, for the calling
+// thread to run. Null where no batch can begin: the thread that ends one looks again.
 RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
   if (work.Runnable() == 0) return nullptr;
   std::vector<LiveTaskPtr> tasks;

@@ -15,7 +15,8 @@ constexpr float kMostCovered = 0.8f;
 // A box that ends so near to a border of its tile, as a share of the tile, ends there.
 constexpr float kAtBorder = 1.0f / 80;
 constexpr float kLeastAtBorder = 2;  // source pixels
-// Of a tile. Whatever fills more of it is large in the whole picture too, and is found there.
+// Share of a tile. A box that fills more of it is large in the whole picture too, and is found
+// there.
 constexpr float kLargeShare = 0.5f;
 constexpr float kConfirmingOverlap = 0.3f;
 

@@ -13,8 +13,8 @@ namespace lattice {
 inline constexpr int kMostTiles = 64;      // of a grid or a size that is asked for
 inline constexpr int kMostAutoTiles = 16;  // of a grid that the picture's size gives
 
-// What a request wants: `columns` and `rows`, or a `size`, or, where all are 0, what suits the
-// picture.
+// The tiles that a request asks for: `columns` and `rows`, or a `size`, or, where all are 0, those
+// that suit the picture.
 struct TileSpec {
   int columns = 0;
   int rows = 0;
@@ -32,7 +32,7 @@ struct TileGrid {
   int source_height = 0;
 
   bool is_whole() const { return columns * rows == 1; }
-  // Of the network: the picture, and its tiles where there are several.
+  // Images of the network: the picture, and its tiles where there are several.
   int parts() const { return is_whole() ? 1 : 1 + columns * rows; }
   // The picture first, then its tiles row by row.
   std::vector<Rect> Parts() const;

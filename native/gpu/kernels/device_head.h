@@ -38,7 +38,7 @@ struct HeadCell {
   int cell;
 };
 
-// Of the first image of a batch; `Of` gives the others.
+// The head of the first image of a batch; `Of` gives those of the others.
 struct DeviceHead {
   static constexpr int kScales = static_cast<int>(kHeadScales);
 

@@ -28,9 +28,9 @@ struct TileLine {
   YuvRow rows[2];
 };
 
-// What the threads of a block share. The lines are stored rows and the positions stored columns, so
-// that a warp, whose threads have one position each, reads neighbouring bytes. Lines are rows of
-// the input, or its columns where the stored picture is shown with a quarter turn.
+// Taps that the threads of a block share. The lines are stored rows and the positions stored
+// columns, so that a warp, whose threads have one position each, reads neighbouring bytes. Lines
+// are rows of the input, or its columns where the stored picture is shown with a quarter turn.
 struct TileTaps {
   AxisTap positions[kTileSide];
   TileLine lines[kTileSide];

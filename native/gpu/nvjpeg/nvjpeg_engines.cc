@@ -157,7 +157,8 @@ Status NvJpegEngines::DecodeBatch(int place, std::span<const EngineJpeg> images)
   if (ran.ok()) ran = in.done.Wait();
   if (ran.ok() || ran.code() == StatusCode::kGpuLost) return ran;
   in.prepared_for = 0;
-  // What was queued before the failure must not write later; and a fault of the GPU shows here.
+  // Work that was queued before the failure must not write later; and a fault of the GPU shows
+  // here.
   Status rest = in.stream.Synchronize();
   return rest.code() == StatusCode::kGpuLost ? rest : ran;
 }

@@ -1,4 +1,5 @@
-// What makes two built engines interchangeable, and the names of their files.
+// The keys of built engines: two engines with one key are interchangeable; and the names of their
+// files.
 #ifndef LATTICE_GPU_TENSORRT_ENGINE_KEY_H_
 #define LATTICE_GPU_TENSORRT_ENGINE_KEY_H_
 

@@ -48,7 +48,7 @@ struct Plan {
   std::string fault = {};  // of the stored one that it has replaced
 };
 
-// Of two writers the later one wins. TensorRT ignores timings that do not fit.
+// If two write, the later one wins. TensorRT ignores timings that do not fit.
 void StoreTimings(const EngineCache& cache, const EngineKey& key, std::span<const char> timings) {
   // The lock is held only while the file is written.
   constexpr std::chrono::seconds kLongestWait{10};
@@ -155,7 +155,7 @@ Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, int batch
   return shapes;
 }
 
-// Of a cut network: as the head that was found in the file.
+// Checks that the tensors of a cut network have the shapes of the head that was found in the file.
 Status CheckHeadShapes(const std::vector<Shape>& shapes, int batch, const TensorRtModel& model) {
   for (size_t i = 0; i < shapes.size(); ++i) {
     const int stride = model.info.head.strides[i / 2];
@@ -204,7 +204,7 @@ Result<OpenedEngine> OpenTensorRtModel(const TensorRtLibrary& library, nvinfer1:
   auto plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build);
   if (!plan.ok()) return plan.status();
   auto engine = Deserialize(runtime, plan->bytes);
-  // What TensorRT wrote under this very key it may still refuse: after another driver, say.
+  // TensorRT may refuse an engine that it wrote under this very key: after another driver, say.
   const bool refused = engine.status().code() == StatusCode::kInvalidModel;
   if (refused && plan->was_kept && CheckGpu().ok()) {
     plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build, plan->bytes);

@@ -23,8 +23,8 @@ struct SlotImage {
   const DetectionOptions* options = nullptr;
 };
 
-// Of each picture on the host the smallest rectangle is copied that holds its images, once for all
-// of them. Images are of one picture if they have the same object.
+// For each picture on the host, the smallest rectangle that holds its images is copied, once for
+// all of them. Images are of one picture if they have the same object.
 class SlotPixels {
  public:
   explicit SlotPixels(std::span<const SlotImage> images);

@@ -75,7 +75,7 @@ struct ClassSlots {
 
 using FreshSlots = std::vector<std::unique_ptr<TensorRtSlot>>;
 
-// What an engine loads others with, for other batch sizes.
+// Parts with which an engine loads others, for other batch sizes.
 struct Loading {
   GpuDevice gpu;
   const TensorRtLibrary& library;
@@ -191,7 +191,8 @@ class TensorRtEngine final : public Engine {
   }
 
  private:
-  // Of an image that was not taken: only where memory was short it may be the GPU's fault.
+  // The error of an image that was not taken: only where memory was short it may be the GPU's
+  // fault.
   Status Explained(const Status& failed) const {
     if (failed.code() != StatusCode::kOverloaded && failed.code() != StatusCode::kInternalError) {
       return failed;

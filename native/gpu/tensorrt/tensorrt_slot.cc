@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kAskedBytes = sizeof(DeviceImage) + sizeof(DeviceRequest);
 
-// Of one bucket: the first run of a network also loads its kernels.
+// Limit for one bucket: the first run of a network also loads its kernels.
 constexpr std::chrono::minutes kLongestWarmUp{2};
 
 // No score exceeds it, so an unused place of a batch yields no boxes.
@@ -58,7 +58,7 @@ Detections Copied(const DeviceDetections& result) {
   return boxes;
 }
 
-// What the host makes of the output of a whole network, image `index` of the batch.
+// The boxes that the host makes of the output of a whole network, for image `index` of the batch.
 Detections BoxesOf(const TensorRtModel& model, const float* outputs, size_t index,
                    const SlotImage& image) {
   const std::vector<size_t>& shape = model.outputs[0].shape;

@@ -1,4 +1,4 @@
-// What one batch needs on the GPU: stream, memory, contexts, recorded graphs.
+// Resources of one batch on the GPU: stream, memory, contexts, recorded graphs.
 #ifndef LATTICE_GPU_TENSORRT_TENSORRT_SLOT_H_
 #define LATTICE_GPU_TENSORRT_TENSORRT_SLOT_H_
 
@@ -18,7 +18,7 @@
 
 namespace lattice {
 
-// What runs batches of one size.
+// The engine for batches of one size.
 struct SizedEngine {
   int batch = 1;
   nvinfer1::ICudaEngine* engine = nullptr;
