@@ -73,7 +73,7 @@ const VAGUE_NAME = /(?:^|\/)(?:utils?|helpers?|misc|common)(?:\.|\/)/;
 const vagueNames: Rule = (sources) =>
   sources.flatMap(({ path }) => (VAGUE_NAME.test(path) ? [`${path}: named by no subject`] : []));
 
-/** What a rule says of one made-up file. */
+/** The findings of a rule in one made-up file. */
 const on = (rule: Rule, text: string, path = 'src/a.ts') => rule([{ path, text }]);
 
 const CODE =

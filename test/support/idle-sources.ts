@@ -1,4 +1,4 @@
-/** What the metrics are told of a service that has nothing to do. */
+/** Sources of the metrics of a service that has nothing to do. */
 import type { MetricSources } from '../../src/service/source-metrics.js';
 import { FakeDetector } from './fake-detector.js';
 

@@ -183,7 +183,7 @@ TEST_F(EngineCacheTest, ALockFileThatIsALinkOrAFolderIsRefused) {
   EXPECT_EQ(cache_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
 }
 
-// What a process does that wants the engine. `builds` gets a byte per build.
+// The work of a process that wants the engine. `builds` gets a byte per build.
 bool Obtain(const std::string& folder, const std::string& name, bool dies) {
   const auto cache = EngineCache::Open(folder);
   if (!cache.ok()) return false;
@@ -269,7 +269,7 @@ class DamagedFileTest : public EngineCacheTest {
     return fault;
   }
 
-  // What is there can always be replaced, and is read back then.
+  // A damaged file can always be replaced, and is read back then.
   void ExpectReplaced(const std::string& why) {
     EXPECT_EQ(Fault(), kName + " " + why + ".");
     ASSERT_TRUE(Store(kName, kPlan).ok()) << why;

@@ -1,4 +1,5 @@
-// What GPU engines answer on machines that cannot have one; gpu-labelled tests show what they do.
+// The errors of GPU engines on machines that cannot have one; gpu-labelled tests show how engines
+// work.
 #include "native/engine/gpu_engine.h"
 
 #include <gtest/gtest.h>
