@@ -46,7 +46,7 @@ interface WebhookDeliveries {
   redeliver(jobId: string, now: number): Promise<number>;
 }
 
-/** What an API key has of what keys share. */
+/** Use of the shared resources by an API key. */
 export interface KeyUse {
   /** Null without authentication. */
   owner: string | null;
@@ -81,7 +81,7 @@ export interface AppDeps {
   serviceState: (waiting: number) => ServiceState;
   /** The workers that run images at this moment. */
   workers: () => readonly WorkerReport[];
-  /** Of the service's own model files. */
+  /** Digests of the service's own model files. */
   modelDigests: () => ModelDigests;
   /** Workers that should run images and do not. */
   absentWorkers: () => readonly AbsentWorker[];
@@ -93,7 +93,7 @@ export interface AppDeps {
   tracing: Tracing | null;
   /** Null: no authentication. */
   apiKeys: ApiKeys | null;
-  /** Of these owners; without them of all keys. */
+  /** Use by these owners; without them by all keys. */
   keyUse: (owners?: readonly (string | null)[]) => Promise<readonly KeyUse[]>;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining: () => boolean;

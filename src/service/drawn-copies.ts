@@ -6,7 +6,7 @@ import type { ServiceStore } from '../store/service-store.js';
 const HOUR_MS = 3_600_000;
 
 export interface DrawnCopies {
-  /** Of all copies, at the last look; null before the first. */
+  /** Bytes of all copies, at the last look; null before the first. */
   bytes(): number | null;
   stop(): void;
 }

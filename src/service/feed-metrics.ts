@@ -20,12 +20,12 @@ export interface MetricFeeds {
   jobs: Jobs;
   watches: Pick<Watches, 'progress'>;
   shadows: Pick<ShadowRuns, 'shares'>;
-  /** Of all keys; none without authentication. */
+  /** Use by all keys; none without authentication. */
   keyUse: () => Promise<readonly KeyUse[]>;
   /** True once the service has begun to stop. */
   draining: () => boolean;
   cpuWaitRatio: () => number;
-  /** Of all drawn copies; null: not known yet. */
+  /** Bytes of all drawn copies; null: not known yet. */
   drawnBytes: () => number | null;
 }
 

@@ -1,4 +1,4 @@
-/** What each API key has of what keys share: the rows of `QUOTAS`, each read from its source. */
+/** Use of the shared resources by each API key: the rows of `QUOTAS`, each read from its source. */
 import { QUOTA_NAMES, type Allowances, type QuotaName } from '../api/quotas.js';
 import type { ApiKeys } from '../http/access/api-keys.js';
 import type { KeyUse } from '../http/app-deps.js';
@@ -6,7 +6,7 @@ import type { KeyUse } from '../http/app-deps.js';
 /** Gives what an owner has, which is null without authentication. */
 export type UseSources = Record<QuotaName, () => Promise<(owner: string | null) => number>>;
 
-/** Of these owners. Without `owners`: of all keys of the file, or of the service where it has none. */
+/** Use by these owners. Without `owners`: by all keys of the file, or by the service where it has none. */
 export async function readKeyUse(
   keys: ApiKeys | null,
   allowances: Allowances,

@@ -96,9 +96,9 @@ export interface MetricSources extends Record<
   () => Values | Promise<Values>
 > {
   statistics: () => DetectorStats;
-  /** Of all keys; none without authentication. */
+  /** Use by all keys; none without authentication. */
   keyUse: () => Promise<readonly KeyUse[]>;
-  /** Of all workers; none where there are none. */
+  /** GPUs of all workers; none where there are none. */
   gpus: () => readonly NodeGpu[];
 }
 

@@ -328,7 +328,7 @@ function refuseFewDescriptors(): void {
   );
 }
 
-/** What keys can do to each other as long as the key file and the settings say no more. */
+/** Warns of harm that keys can do to each other as long as the key file and the settings say no more. */
 function warnOfEqualKeys(config: Config, logger: Logger, apiKeys: ApiKeys | null): void {
   if (apiKeys === null || apiKeys.marks.size === 1) return;
   const keys = apiKeys.marks.size;

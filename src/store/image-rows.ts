@@ -150,7 +150,7 @@ const PAGE_LENGTH = 128 * 1024;
 interface ImagesOf {
   number: number;
   imageCount: number;
-  /** What an image without an outcome is. */
+  /** State of an image without an outcome. */
   without: 'pending' | 'not_run';
 }
 

@@ -29,7 +29,7 @@ export interface JobRow extends Omit<StoredJob, 'spec' | 'error' | 'models'> {
   typedCount: number;
 }
 
-/** Of older jobs too: what is newer than a job is not in its settings. */
+/** Settings of older jobs too: a setting that is newer than a job is not in them. */
 type StoredSettings = Omit<JobSettings, 'reuse'> & Partial<Pick<JobSettings, 'reuse'>>;
 
 export function toStoredJob(row: JobRow): StoredJob {

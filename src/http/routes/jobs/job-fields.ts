@@ -13,7 +13,7 @@ export const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
 export const failedImagesSchema = z
   .int()
   .openapi({ description: 'Images that ended in an error so far', example: 0 });
-/** What images ran on, by model file and precision. */
+/** A model file and a precision that images ran on. */
 const modelUse = snakeCase(
   z.object({
     model: z.string().openapi({
