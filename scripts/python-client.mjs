@@ -186,7 +186,7 @@ function typedDict(name, base, text, fields) {
   return `class ${name}(${base}):\n    """${text}"""\n\n${lines.join('')}`;
 }
 
-/** A class over that of the optional fields: Python 3.10 knows no other way. Options of calls have defaults, all of them. */
+/** A class over that of the optional fields: Python 3.10 knows no other way. All options of calls have defaults. */
 function optionClass({ name, fields, required, over, text }) {
   if (name.endsWith('Options')) return typedDict(name, 'TypedDict, total=False', text, fields);
   if (over !== undefined) {
