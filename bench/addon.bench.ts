@@ -1,4 +1,4 @@
-/** What does the boundary cost: a task that is refused at once, alone and 100 at a time; 100 boxes into JavaScript? */
+/** The cost of the boundary: a task that is refused at once, alone and 100 at a time; 100 boxes into JavaScript. */
 import { Bench } from 'tinybench';
 import { openBareCore, PLAIN_TASK, setting, type Measurement } from './setting.js';
 
@@ -6,7 +6,8 @@ const DEPTH = 100;
 
 export default async function addon(): Promise<Measurement[]> {
   const { core, model } = await openBareCore(setting());
-  // Of a model that is not loaded: it crosses the boundary both ways and computes nothing. Its error is made, too.
+  // A task of a model that is not loaded: it crosses the boundary both ways and computes nothing. Its error is made,
+  // too.
   const refused = {
     ...PLAIN_TASK,
     path: 'a.jpg',

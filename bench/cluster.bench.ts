@@ -1,4 +1,4 @@
-/** What does a worker cost: the dispatcher alone, the socket, its bytes, and the state of a large cluster? */
+/** The cost of a worker: the dispatcher alone, the socket, its bytes, and the state of a large cluster. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -135,7 +135,7 @@ async function overSocket(): Promise<Measurement[]> {
   }
 }
 
-/** What passes between service and worker per image: a path of ten letters there, one box back. */
+/** The bytes between service and worker per image: a path of ten letters there, one box back. */
 async function bytesPerImage(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
   const relay = await CountingRelay.to(Number(new URL(rig.server.url).port));
@@ -157,7 +157,7 @@ async function bytesPerImage(): Promise<Measurement[]> {
   }
 }
 
-/** What the service does every two seconds: three questions to the head of a cluster. */
+/** The calls of the service every two seconds: three questions to the head of a cluster. */
 async function statusOfManyNodes(): Promise<Measurement[]> {
   const head = spawn(
     process.execPath,

@@ -1,4 +1,4 @@
-/** What does a job of 100,000 images cost the service, what does it keep on disk, and how is its result read? */
+/** The cost of a job of 100,000 images for the service, its size on disk, and the times of reading its result. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * What does the replacement of a model cost those who use it? Synchronous callers and a job, with and without swaps.
- */
+/** The cost of the replacement of a model for its users. Synchronous callers and a job, with and without swaps. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

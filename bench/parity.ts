@@ -27,7 +27,7 @@ const KNOWN_MAP50 = [
   { iou: 0.45, map50: 0.607 },
 ];
 const MAP50_MARGIN = 0.005;
-/** What bf16 and fp16 may cost in mAP50-95. */
+/** Largest loss of bf16 and fp16 in mAP50-95. */
 const MAP_CHANGE = 0.002;
 const LABEL_CONFIDENCE = 0.001;
 const IOU = 0.7;

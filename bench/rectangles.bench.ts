@@ -1,4 +1,4 @@
-/** What do smaller inputs save a synchronous caller, photo by photo? The services take turns. */
+/** The time that smaller inputs save a synchronous caller, photo by photo. The services take turns. */
 import { HttpClient } from './load/http-client.js';
 import { median, summarise } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';

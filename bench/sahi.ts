@@ -20,7 +20,7 @@ const MODEL = join(ROOT, 'models', 'vehicles-v8n.onnx');
 const SIZE = 640;
 const ROUNDS = 8;
 const PICTURES = 3;
-/** Of the shape of a tile. */
+/** A photo with the shape of a tile. */
 const SQUARE = 'traffic-640x640.jpg';
 const PHOTOS = [
   'cars-1920x1278-progressive',

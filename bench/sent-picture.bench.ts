@@ -1,6 +1,5 @@
 /**
- * What does it cost to send a picture of 100 KB in place of its path? One call of each, in turn, over one connection
- * each.
+ * The cost of sending a picture of 100 KB in place of its path. One call of each, in turn, over one connection each.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';

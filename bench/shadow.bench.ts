@@ -1,4 +1,4 @@
-/** What does a shadow cost those who use its alias? Bursts with and without it in turn, on one service. */
+/** The cost of a shadow for the users of its alias. Bursts with and without it in turn, on one service. */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export default async function shadow(): Promise<Measurement[]> {
   }
 }
 
-/** Of the samples of all rounds: the rounds of both sides alternate, so the machine's changes meet both. */
+/** Figures of the samples of all rounds: the rounds of both sides alternate, so the machine's changes meet both. */
 function rows(what: string, { on, off, compared }: Compared, hasGoal: boolean): Measurement[] {
   const [beside, alone] = [summarise(on), summarise(off)];
   const figures = (['p50', 'p99'] as const).map((figure): Measurement => {

@@ -1,4 +1,4 @@
-/** What does a durable 202 cost, in file syncs, and how many per second at 64 clients? */
+/** The cost of a durable 202 in file syncs, and the number of them per second at 64 clients. */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { HttpClient } from './load/http-client.js';

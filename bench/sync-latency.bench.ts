@@ -1,4 +1,6 @@
-/** What does the service add to decode + engine for one synchronous caller? HTTP calls and bare calls alternate. */
+/**
+ * The time that the service adds to decode + engine for one synchronous caller. HTTP calls and bare calls alternate.
+ */
 import { HttpClient } from './load/http-client.js';
 import { summarise } from './load/percentiles.js';
 import { openBareCore, photoTask, serve, setting, type Measurement } from './setting.js';

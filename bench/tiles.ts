@@ -1,6 +1,6 @@
 /**
- * What tiles find: average precision of vehicles by the size of their labels, without tiles and with several grids, for
- * the bundled detector and the public n-size model. Prints a table per set.
+ * The effect of tiles: average precision of vehicles by the size of their labels, without tiles and with several grids,
+ * for the bundled detector and the public n-size model. Prints a table per set.
  *
  *   npm run bench:tiles [-- set ...]
  */

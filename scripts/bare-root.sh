@@ -51,7 +51,7 @@ step node node_modules/.bin/lattice detect street.jpg'
 readonly TRY_DEMO='step npm run demo'
 readonly TRY_TEST='step npm test'
 
-# Of the environment only what leads through the network of this machine.
+# The environment variables that lead through the network of this machine, and no others.
 network_variables() {
   env | grep -iE '^[A-Z0-9_]*(proxy|cert|ca_bundle|cainfo|ca_certs)[A-Z0-9_]*=' || true
 }

@@ -64,7 +64,7 @@ export default defineConfig({
     ssr: true,
     outDir: BUNDLE,
     emptyOutDir: true,
-    // Of the packages in the bundles, which ask to be named.
+    // Licences of the packages in the bundles, which ask to be named.
     license: { fileName: 'licences.txt' },
     target: 'es2022',
     rolldownOptions: {

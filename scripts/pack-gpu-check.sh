@@ -19,7 +19,7 @@ fail() {
   exit 1
 }
 
-# What is made in a checkout, for find.
+# Folders that are made in a checkout, for find.
 not_sources=(-path ./node_modules -o -path ./build -o -path ./.deps -o -path ./dist)
 
 # The last commit. A file that has not changed keeps its time, so that little is built again.

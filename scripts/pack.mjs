@@ -31,7 +31,7 @@ const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const PLATFORM = { os: 'linux', cpu: process.arch, libc: 'glibc' };
 const SHARP_LIBVIPS = `@img/sharp-libvips-${PLATFORM.os}-${PLATFORM.cpu}`;
 
-/** What the running service reads, beside the addon and its libraries. */
+/** Files that the running service reads, beside the addon and its libraries. */
 const FILES = [
   'LICENSE',
   'cluster/lattice_ray',

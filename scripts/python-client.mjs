@@ -19,7 +19,7 @@ const openApi = JSON.parse(
 );
 const { schemas } = openApi.components;
 
-/** What a call takes beside these options is an argument of its own. */
+/** Types of the options of a call. Every other parameter is an argument of its own. */
 const OPTIONS = [
   { name: 'TileGrid', ...fieldsOf('TileGrid'), text: 'Tiles by their number.' },
   { name: 'TileSize', ...fieldsOf('TileSize'), text: 'Tiles by their size in pixels.' },
@@ -186,7 +186,7 @@ function typedDict(name, base, text, fields) {
   return `class ${name}(${base}):\n    """${text}"""\n\n${lines.join('')}`;
 }
 
-/** A class over that of the optional fields: Python 3.10 knows no other way. Options of calls have defaults, all of them. */
+/** A class over that of the optional fields: Python 3.10 knows no other way. All options of calls have defaults. */
 function optionClass({ name, fields, required, over, text }) {
   if (name.endsWith('Options')) return typedDict(name, 'TypedDict, total=False', text, fields);
   if (over !== undefined) {
@@ -205,7 +205,7 @@ function optionClass({ name, fields, required, over, text }) {
   ].join('\n\n');
 }
 
-/** What a field is where a service of an earlier release does not give it. */
+/** Value of a field that a service of an earlier release does not give. */
 function absent(schema) {
   if (isNullable(schema)) return 'None';
   const { type } = resolved(schema);

@@ -156,7 +156,7 @@ export async function setup({ tests = false } = {}) {
   console.log('Set-up');
   checkNode();
   const isComplete = (await steps()).every((step) => isDone(step));
-  // What is built asks the system for nothing: the user of the service need not be able to build it.
+  // A complete set-up asks the system for nothing: the user of the service need not be able to build it.
   if (tests || !isComplete) installPackages(tests ? ['set-up', 'tests'] : ['set-up']);
   const all = await steps();
   const work = async () => {

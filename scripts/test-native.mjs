@@ -33,7 +33,7 @@ function runTests(simulatedGpu) {
   return simulatedGpu && status === 0 ? runServiceTests() : (status ?? 1);
 }
 
-/** What the service makes of simulated GPUs. Exit code. */
+/** Tests of the service on simulated GPUs. Exit code. */
 function runServiceTests() {
   const vitest = ['vitest', 'run', '--config', 'vitest.simulated-gpu.config.ts'];
   return spawnSync('npx', vitest, { cwd: ROOT, stdio: 'inherit' }).status ?? 1;

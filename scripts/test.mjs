@@ -61,10 +61,10 @@ const AFTERWARDS = [
 /** Lowers the CPU share to a tenth; if the kernel divides the CPU by session, that of the session too. */
 const YIELDING = ['sh', '-c', '2>&- echo 10 >/proc/self/autogroup; exec nice -n 10 "$@"', 'sh'];
 
-/** Of each failed step, by name, the last lines of its output. */
+/** The last lines of the output of each failed step, by name. */
 const failed = new Map();
 const SHOWN_LINES = 100;
-/** What steps and tests say that they leave out, each once. */
+/** Tests that steps report as left out, each once. */
 const leftOut = new Set();
 let rayRuns = true;
 const yielding = new Set();

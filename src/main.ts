@@ -12,7 +12,7 @@ import { unknownSettings, type Config } from './settings/config.js';
 const EXIT_GPU_LOST = 69;
 const EXIT_STORE_LOST = 74;
 
-/** What tests may replace in the service; operators cannot set it. */
+/** Options of the service for tests; operators cannot set them. */
 export type TestOptions = Pick<EmbeddedOptions, 'abortOnPathSuffix'>;
 
 /** Serves until SIGTERM or SIGINT, then drains and resolves. Rejects when it cannot start. */

@@ -50,6 +50,25 @@ const moodWords = eachLine((line) => {
   return found === null ? null : `'${found[0]}' in a comment: say what happens`;
 });
 
+/** Words after which a comment has no subject ("Of the newest event"), or is a question ("What keys may take"). */
+const NO_SUBJECT = /^(?:Of|What)\b/;
+
+/** The first words of a comment that follows no other comment line. */
+const commentSubject: Rule = (sources) =>
+  sources.flatMap(({ path, text }) => {
+    const lines = text.split('\n');
+    const wordsAt = (at: number) => COMMENT.exec(lines[at] ?? '')?.groups?.words;
+    return lines.flatMap((line, at) => {
+      const isFirst = /^\s*\/\*/.test(line) || wordsAt(at - 1) === undefined;
+      const isOpening = /^\s*\/\*\*?\s*$/.test(line);
+      const words = isFirst ? wordsAt(isOpening ? at + 1 : at) : undefined;
+      const found = NO_SUBJECT.exec(words ?? '');
+      return found === null
+        ? []
+        : [`${path}:${at + 1}: begins with '${found[0]}': name the subject`];
+    });
+  });
+
 /** Types may be named in the signature of an export, and need no other use. */
 const DECLARED = /^export (?:abstract )?(?:async )?(?:const|function\*?|class|let) (\w+)/gm;
 
@@ -73,7 +92,7 @@ const VAGUE_NAME = /(?:^|\/)(?:utils?|helpers?|misc|common)(?:\.|\/)/;
 const vagueNames: Rule = (sources) =>
   sources.flatMap(({ path }) => (VAGUE_NAME.test(path) ? [`${path}: named by no subject`] : []));
 
-/** What a rule says of one made-up file. */
+/** The findings of a rule in one made-up file. */
 const on = (rule: Rule, text: string, path = 'src/a.ts') => rule([{ path, text }]);
 
 const CODE =
@@ -100,6 +119,24 @@ describe('a comment says what happens', () => {
   });
   test('here', () => {
     expect(moodWords(code.filter(({ path }) => path !== 'test/tidy.test.ts'))).toEqual([]);
+  });
+});
+
+describe('a comment names its subject', () => {
+  test('good and bad', () => {
+    expect(on(commentSubject, '/** Id of the newest event. */')).toEqual([]);
+    expect(on(commentSubject, '// A job has events\n// Of which it names the newest.')).toEqual([]);
+    expect(
+      on(commentSubject, '/**\n * A job has events.\n * What follows names one.\n */'),
+    ).toEqual([]);
+    expect(on(commentSubject, '/** Of the newest event. */')).toHaveLength(1);
+    expect(on(commentSubject, '/**\n * What API keys may take.\n */')).toHaveLength(1);
+    expect(on(commentSubject, '# Of the newest event.')).toHaveLength(1);
+    expect(on(commentSubject, 'a();\n  // What it had.\n  // It goes on.')).toHaveLength(1);
+    expect(on(commentSubject, '/** One. */\n/** Of two. */')).toHaveLength(1);
+  });
+  test('here', () => {
+    expect(commentSubject(code)).toEqual([]);
   });
 });
 

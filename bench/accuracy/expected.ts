@@ -85,7 +85,7 @@ export function readLabels(
   return labelsOf(file, size, (id) => classes[id] ?? `class ${id}`);
 }
 
-/** Of any label file; boxes of an id for which `nameOf` has no name are left out. */
+/** The boxes of a label file; boxes of an id for which `nameOf` has no name are left out. */
 export function labelsOf(
   file: string,
   size: { width: number; height: number },

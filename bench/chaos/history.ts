@@ -1,4 +1,6 @@
-/** What the clients of a chaos run did and saw, and what it says about the promises of the service. */
+/**
+ * The calls and the answers of the clients of a chaos run, and the promises of the service that they show to be broken.
+ */
 
 export interface Operation {
   paths: string[];
@@ -17,7 +19,7 @@ export interface StreamEvent {
 
 export interface EndOfJob {
   status: string;
-  /** Of each image: its path with its boxes or the code of its error. */
+  /** For each image, its path with its boxes or the code of its error. */
   images: string[];
 }
 

@@ -17,7 +17,7 @@ export interface Figure {
 export interface Answer {
   title: string;
   figures: Figure[];
-  /** What is missing from the figures and why, one sentence each. */
+  /** Figures that are missing, and why, one sentence each. */
   notes: string[];
   charts: Chart[];
 }

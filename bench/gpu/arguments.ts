@@ -80,7 +80,7 @@ function positive(flag: string, text: string | undefined): number | null {
 const shown = (word: string) =>
   word.includes('/') ? word.replace(/[^=]*\//, '') || basename(word) : word;
 
-/** Of a flag that there is none of, or that lacks its value. */
+/** Whether the error is that of an unknown flag, or of a flag that lacks its value. */
 export function isWrongFlag(error: unknown): error is Error {
   const code = error instanceof TypeError && 'code' in error ? error.code : null;
   return typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS');

@@ -94,7 +94,7 @@ export function networkRate(
   return (beside * batch * 1_000) / networkMs;
 }
 
-/** Of the fastest batch size. */
+/** Rate of the network at the fastest batch size. */
 export function bestNetworkRate(
   plan: Pick<Plan, 'device'>,
   core: Pick<Core, 'stats'>,

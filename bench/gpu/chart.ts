@@ -3,7 +3,7 @@ export interface Chart {
   /** Part of the file's name. */
   name: string;
   title: string;
-  /** Of the vertical axis. */
+  /** Unit of the vertical axis. */
   unit: string;
   kind: 'bars' | 'stack' | 'lines';
   categories: string[];
@@ -17,7 +17,7 @@ const WIDTH = 760;
 const PLOT = { left: 70, right: 740, top: 84, bottom: 330 };
 /** A smaller figure is drawn as none: doubles end here, and steps of its axis would be 0. */
 const LEAST_TOP = 1e-300;
-/** Of names that lean, in radians. */
+/** Angle of names that lean, in radians. */
 const LEAN = Math.PI / 4;
 const LEGEND_TOP = 50;
 const LEGEND_ROW = 18;

@@ -1,4 +1,4 @@
-/** What is known about this machine's GPU; null for what neither the addon nor nvidia-smi tells. */
+/** Facts of this machine's GPU; null for those that neither the addon nor nvidia-smi tells. */
 import { spawnSync } from 'node:child_process';
 import { buildInfo, gpus } from '../../src/native/core.js';
 import { readGpu } from '../../src/execution/here/nvidia-smi.js';
@@ -18,7 +18,7 @@ export interface GpuFacts {
   names: string[];
   /** Why none can be used; null where one can. */
   missing: string | null;
-  /** Of the first GPU, by nvidia-smi. */
+  /** Driver of the first GPU, by nvidia-smi. */
   driver: string | null;
   memoryMiB: number | null;
   smClockMHz: number | null;

@@ -78,7 +78,7 @@ export interface Stretch {
   leastMs: number;
 }
 
-/** Of a throughput round. A GPU finishes the images of a small network in 0.1 s. */
+/** Length of a throughput round. A GPU finishes the images of a small network in 0.1 s. */
 export function stretchOf({ images, seconds }: Effort): Stretch {
   return { images, leastMs: 250 * seconds };
 }

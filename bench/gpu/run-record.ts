@@ -12,10 +12,10 @@ export interface RunRecord {
   date: string;
   /** Nothing in it is a GPU figure. */
   dry: boolean;
-  /** What every figure was measured on, in words. */
+  /** The device that every figure was measured on, in words. */
   measuredOn: string;
   command: string;
-  /** Of this checkout, with "+" where files differ from it; null where it is unknown. */
+  /** Commit of this checkout, with "+" where files differ from it; null where it is unknown. */
   commit: string | null;
   machine: string;
   gpu: GpuFacts;
@@ -30,7 +30,7 @@ export interface RunRecord {
   leftOut: { question: string; why: string }[];
 }
 
-/** What is measured in a GPU's place, in words; null for a GPU. */
+/** The device that is measured in a GPU's place, in words; null for a GPU. */
 export function standIn(facts: Pick<GpuFacts, 'simulated'>, dry: boolean): string | null {
   if (dry) return 'the CPU engine in dry mode: nothing here is a GPU figure';
   return facts.simulated ? 'a simulated GPU: nothing here is a GPU figure' : null;

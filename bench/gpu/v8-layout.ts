@@ -17,7 +17,7 @@ const SIDE = 640;
 const STRIDES = [8, 16, 32];
 const CLASSES = 80;
 const BINS = 16;
-/** Of the class scores before the sigmoid: hardly any anchor is a candidate, as in a usual photo. */
+/** Bias of the class scores before the sigmoid: hardly any anchor is a candidate, as in a usual photo. */
 const CLASS_BIAS = -7;
 
 /** A feature map and its channels. */

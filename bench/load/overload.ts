@@ -10,7 +10,7 @@ const SOCKETS = 4_096;
 
 export interface OverloadOptions {
   url: string;
-  /** Of the service, for its memory. */
+  /** Process id of the service, for its memory. */
   pid: number;
   photos: readonly string[];
   /** Offered load, as a multiple of the peak of the burst before. */

@@ -31,7 +31,7 @@ void Print(const BatchTimes& times, size_t taken) {
             << ",\"takenBytes\":" << taken << "}" << std::endl;
 }
 
-// Of the first usable GPU, as LoadGpuEngine finds it.
+// The first usable GPU, as LoadGpuEngine finds it.
 Result<GpuDevice> FirstGpu() {
   auto gpus = ListGpus();
   if (!gpus.ok()) return gpus.status();
@@ -67,7 +67,7 @@ Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
     int batch = 1;
     int rounds = 1;
     std::istringstream(line) >> batch >> rounds;
-    // What a size needs once is taken by its first round.
+    // The first round of a size takes the memory that the size needs once.
     const auto first = timer.Time(batch, 1);
     if (!first.ok()) return first.status();
     const size_t free_before = FreeGpuBytes();

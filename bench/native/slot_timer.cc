@@ -22,7 +22,7 @@ constexpr int kHeight = 480;
 // small batches of the bare network are replayed so often in a row.
 constexpr int kImagesInARow = 16;
 
-// Of an even number of samples, the upper of the two in the middle.
+// The median; of an even number of samples, the upper of the two in the middle.
 double Median(std::vector<double> samples) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::nth_element(samples.begin(), middle, samples.end());

@@ -15,7 +15,7 @@ const KEPT_OUTPUT = 4_000;
 
 export interface Command {
   program: string;
-  /** Of the process, which listens on the loopback port. */
+  /** Arguments of the process, which listens on the loopback port. */
   args(port: number): string[];
   cwd: string;
   env: Record<string, string>;
@@ -84,7 +84,7 @@ export class PeerProcess {
     signal(this.#group, 'SIGCONT');
   }
 
-  /** Of all processes of the group. Pages that several of them share count for each. */
+  /** Memory of all processes of the group. Pages that several of them share count for each. */
   residentBytes(): number {
     return this.#processes().reduce((sum, { residentBytes }) => sum + residentBytes, 0);
   }

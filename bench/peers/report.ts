@@ -1,4 +1,6 @@
-/** What a run found: for the terminal, as bench/results/peers-DATE.json and as the table of bench/peers/README.md. */
+/**
+ * The results of a run: for the terminal, as bench/results/peers-DATE.json and as the table of bench/peers/README.md.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

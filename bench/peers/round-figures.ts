@@ -1,4 +1,4 @@
-/** What the rounds of one server on one set of photos come to, alone and against another server's. */
+/** Figures of the rounds of one server on one set of photos, alone and against another server's. */
 
 /** One round: each photo's time at one client, and the rate at several. */
 export interface Round {

@@ -15,7 +15,7 @@ export interface Side {
   ours: boolean;
   shape: Shape;
   command: Command;
-  /** What its boxes and speed depend on, all of it installed; else it is left out. */
+  /** The packages that its boxes and speed depend on; the side is left out unless all of them are installed. */
   needs: string;
 }
 

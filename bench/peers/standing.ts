@@ -11,7 +11,7 @@ import {
 } from './round-figures.js';
 import { OURS, OURS_SQUARE, type Shape } from './sides.js';
 
-/** What another server must share with the boxes of f32, both ways, to be ranked; ours shows its mAP. */
+/** Share of the boxes of f32 that another server must have, both ways, to be ranked; ours shows its mAP. */
 const SAME_BOXES = 0.95;
 
 /** One server on one set of photos. */
@@ -43,7 +43,7 @@ export interface Standing {
   refused: number;
   /** One after the other. */
   rounds: { latencyMs: number; perSecond: number }[];
-  /** Of each of our configurations to this server. */
+  /** Ratios of each of our configurations to this server. */
   against: Record<typeof OURS | typeof OURS_SQUARE, Ratios | null>;
 }
 

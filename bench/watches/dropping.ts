@@ -40,7 +40,7 @@ export class Dropping {
   readonly versions: Version[] = [];
   readonly counts = new Map<string, number>();
   readonly #parts: DropParts;
-  /** What lies at each path. */
+  /** The version of the file at each path. */
   readonly #present = new Map<string, Version>();
   /** Written at the moment: nobody else touches them. */
   readonly #busy = new Set<string>();

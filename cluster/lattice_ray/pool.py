@@ -136,7 +136,7 @@ class Pool:
             return
         if after is not None and owner() is None and is_there(after):
             owners = owners | {after}
-        # Of two that come at the same time the first is the owner.
+        # If two come at the same time, the first is the owner.
         if owner_refusal(owners, service) is None:
             note_owner(service, overwrite=False)
         refusal = owner_refusal(owners | {owner()}, service)

@@ -42,7 +42,7 @@ GREY = 114
 MOVING = {"Concat", "Split", "MaxPool", "Resize", "Slice"}
 LARGEST_WEIGHT = 63
 LEVELS = 255
-# Of the photos, each with a least and a greatest number of a tensor: how many a range holds, in percent.
+# Percent of the photos that a range holds; each photo has a least and a greatest number of a tensor.
 HELD = 75
 # Photos that show what a convolution costs.
 SHOWN = 4

@@ -100,6 +100,6 @@ class ExportDetector(PhotoDetector):
         image = canvas.transpose(2, 0, 1)[None].astype(np.float32) / 255
         rows = self.session.run(None, {self.session.get_inputs()[0].name: image})[0][0].T
         centre, half, scores = rows[:, :2], rows[:, 2:4] / 2, rows[:, 4:]
-        # What looks more like a person is no vehicle.
+        # An anchor that scores higher for another class, such as person, is no vehicle.
         scores = np.where(scores == scores.max(1, keepdims=True), scores, 0)[:, self.vehicles]
         return np.concatenate((centre - half, centre + half), 1), scores

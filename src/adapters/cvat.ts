@@ -1,5 +1,5 @@
 /**
- * What CVAT calls for automatic annotation: the part of Nuclio's dashboard that lists functions and invokes one, with
+ * The calls of CVAT for automatic annotation: the part of Nuclio's dashboard that lists functions and invokes one, with
  * a detector per model; only with LATTICE_COMPAT=cvat.
  */
 import { z } from '@hono/zod-openapi';

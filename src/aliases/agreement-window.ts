@@ -20,7 +20,7 @@ export interface ShadowAgreement extends Agreement<ComparedPicture> {
   /** Pictures on which the shadow has failed, since the start, and why it did last. */
   failed: number;
   lastError: LatticeError | null;
-  /** Of the boxes of the latest pictures; null while these have too few to judge. */
+  /** Share of agreement over the boxes of the latest pictures; null while these have too few to judge. */
   latestShare: number | null;
   /** It is less than it should be. */
   flagged: boolean;
@@ -36,13 +36,13 @@ export interface ComparedPicture {
   /** Compared once: a page may ask for the report every few seconds. */
   boxes: ComparedBox<Detection>[];
   keyId: string | null;
-  /** Of both models. */
+  /** Digests or names of the files of both models. */
   files: string;
   modelMs: number;
   shadowMs: number;
 }
 
-/** What a report is about. */
+/** The alias and the two models that a report is about. */
 export type AgreedAlias = Pick<StoredAlias, 'name' | 'model' | 'shadow'>;
 
 /** Whether they stand for the same two models. */
@@ -55,7 +55,7 @@ export class AgreementWindow {
   #failed = 0;
   #lastError: LatticeError | null = null;
   #pictures: ComparedPicture[] = [];
-  /** Of the latest pictures; null while they have too few boxes. */
+  /** Share of agreement over the latest pictures; null while they have too few boxes. */
   latestShare: number | null = null;
 
   constructor({ name, model, shadow }: AgreedAlias) {

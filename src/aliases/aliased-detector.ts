@@ -9,7 +9,7 @@ import type { DetectRequest, Detector } from '../execution/detector.js';
 import { modelOf, type ModelAliases } from './model-aliases.js';
 import type { ShadowRuns } from './shadow-runs.js';
 
-/** Of a picture that was sent, to tell it from others. */
+/** First bytes of a picture that was sent, hashed to tell it from others. */
 const HASHED_BYTES = 64 * 1024;
 
 export function withAliases(
@@ -91,7 +91,7 @@ async function describe(
   return { ...found, name, aliasOf: model, isDefault };
 }
 
-/** Of a model whose file is gone. */
+/** Description of a model whose file is gone. */
 function missing(reason: string): Omit<ModelDescription, 'name' | 'aliasOf' | 'isDefault'> {
   return {
     state: 'refused',

@@ -86,8 +86,8 @@ export class ModelAliases {
   }
 
   /**
-   * What it stood for before its last change, as a new version; called again, what it stood for before that. Rejects as
-   * `put`, and with `no_other_model` where there is nothing before.
+   * Restores the content from before the last change, as a new version; called again, the content from before that.
+   * Rejects as `put`, and with `no_other_model` where there is nothing before.
    */
   async rollBack(name: string): Promise<StoredAlias> {
     const { version } = await this.get(name);

@@ -19,7 +19,7 @@ import {
 
 /** Pictures that wait for their shadow. The newest ones count: the oldest are dropped. */
 const MOST_WAITING = 32;
-/** Of pictures that were sent; those in files are read again. */
+/** Limit of the waiting pictures that were sent; those in files are read again. */
 const MOST_WAITING_BYTES = 32 * 1024 * 1024;
 /** The service has to be idle for so long: a caller that sends one picture after the other is served first. */
 const IDLE_MS = 20;
@@ -71,7 +71,7 @@ export class ShadowRuns {
   /** Runs the shadow of the alias on the same picture, now or later or never. Returns at once. */
   offer(alias: StoredAlias, request: DetectRequest, answered: ImageResult): void {
     const { shadow, model } = alias;
-    // What the canary has answered says nothing about the model.
+    // The answer of a canary says nothing about the model.
     if (shadow === null || answered.model !== model || this.#isClosed) return;
     // An answer that was begun before the alias was changed.
     if (!this.#isPresent(alias)) return;
@@ -84,7 +84,7 @@ export class ShadowRuns {
     if (!this.#isRunning) void this.#run();
   }
 
-  /** Of the alias as it is. `keyId`: whose pictures are named. */
+  /** Report on the alias as it is. `keyId`: whose pictures are named. */
   agreement(alias: StoredAlias, keyId: string | null): ShadowAgreement {
     return this.#windowOf(alias).report(keyId);
   }

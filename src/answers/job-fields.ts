@@ -17,7 +17,7 @@ export const figureSchemas = Object.fromEntries(
 ) as Record<FigureName, z.ZodInt>;
 export const figureFields = snakeCase(z.object(figureSchemas)).shape;
 
-/** What images ran on, by model file and precision. */
+/** A model file and a precision that images ran on. */
 const modelUse = snakeCase(
   z.object({
     model: z.string().openapi({

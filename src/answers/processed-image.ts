@@ -8,7 +8,7 @@ import { snakeCase } from '../api/snake-case.js';
 const processedImage = snakeCase(processedImageSchema.omit({ file: true, quantizedFrom: true }));
 const { detections, ...others } = processedImage.shape;
 
-/** What every processed image has beside its path. */
+/** Fields of every processed image beside its path. */
 export const imageFields = {
   detections,
   car_count: z.int().openapi({ description: 'Detections of class car' }),

@@ -87,7 +87,7 @@ export const jobResultSchema = z
   })
   .openapi('JobResult');
 
-/** What a webhook carries in place of a record that is too long for one message. */
+/** The body of a webhook in place of a record that is too long for one message. */
 export const jobDigestSchema = z
   .object({
     ...jobResultSchema.shape,

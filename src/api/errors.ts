@@ -4,13 +4,13 @@
 
 import type { FileRead } from './schemas/file-read.js';
 
-/** What an error says beyond its text. */
+/** The facts of an error beside its text. */
 interface ErrorRow {
   status: number;
   title: string;
   /**
-   * What is at fault. `worker`: the one that had the image; another may be able to run it. `detector`: all workers
-   * together. `store`: the job store.
+   * The part that is at fault. `worker`: the one that had the image; another may be able to run it. `detector`: all
+   * workers together. `store`: the job store.
    */
   of: 'request' | 'job' | 'image' | 'model' | 'worker' | 'detector' | 'store' | 'service';
   /** It comes from the state of the detector: the same image may succeed when it is run again. */
@@ -167,7 +167,7 @@ export class LatticeError extends Error {
   readonly code: ErrorCode;
   readonly errors: ErrorItem[] | undefined;
   readonly retryAfterS: number | undefined;
-  /** Of an image: the file that was read, where it was read. Callers do not see it. */
+  /** The file that was read for an image, where it was read. Callers do not see it. */
   readonly file: FileRead | undefined;
 
   constructor(

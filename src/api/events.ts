@@ -28,7 +28,7 @@ export const isEnd = (event: JobEventName): boolean => JOB_EVENTS[event].ends ==
 
 export const JOB_EVENT_NAMES = Object.keys(ROWS) as JobEventName[];
 
-/** What a webhook says of the end of a job. */
+/** Events of webhooks at the end of a job. */
 export const WEBHOOK_EVENTS = ['job.completed', 'job.failed'] as const;
 
 export function webhookEvent(status: string): (typeof WEBHOOK_EVENTS)[number] {

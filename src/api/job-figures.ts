@@ -5,7 +5,7 @@
 import { snake, type Snake } from './snake-case.js';
 
 export interface FigureRow {
-  /** Of `jobs` and of `outbox`. */
+  /** Column of `jobs` and of `outbox`. */
   column: string;
   /** For the OpenAPI document. */
   text: string;
@@ -38,7 +38,7 @@ export const figuresBy = (value: (name: FigureName) => number): JobFigures =>
 
 export const NO_FIGURES = figuresBy(() => 0);
 
-/** Of an object that has other fields too. */
+/** The figures of an object that has other fields too. */
 export const figuresOf = (job: JobFigures): JobFigures => figuresBy((name) => job[name]);
 
 export const viewFigures = (job: JobFigures): WireFigures =>

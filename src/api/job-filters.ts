@@ -150,7 +150,7 @@ type FilterValues = { [Key in Name]?: Value<Rows[Key]> | undefined };
 /** As HTTP names them. */
 export type WireFilter = { [Key in Name as WireNames[Key]]: Value<Rows[Key]> };
 
-/** Of the list: a job passes that passes each given one and is of the key; null: of any. */
+/** Filters of a list: a job passes if it passes each given one and is of the key; null: of any key. */
 export type JobFilter = FilterValues & { keyId?: string | null };
 
 export type FilterRow = FilterText &
@@ -174,5 +174,5 @@ type PageNames = {
     ? InAddress
     : never;
 }[Name];
-/** What the page asks for, as texts by the names in its address; empty: any. */
+/** Filters of the page, as texts by the names in its address; empty: any. */
 export type PageFilter = Record<PageNames, string>;

@@ -1,7 +1,7 @@
 /**
- * What people write on a job: at its submission and at any time later. A label is one row: the fields of requests and
- * answers, the flags of the CLI and the empty values are derived from it. Plain data, so that the page can read it in a
- * browser.
+ * Labels that people set on a job: at its submission and at any time later. A label is one row: the fields of requests
+ * and answers, the flags of the CLI and the empty values are derived from it. Plain data, so that the page can read it
+ * in a browser.
  */
 
 interface LabelText {
@@ -9,7 +9,7 @@ interface LabelText {
   text: string;
   /** On the page, beside the value. */
   label: string;
-  /** Of the CLI, where it is not the name. */
+  /** Flag of the CLI, where it is not the name. */
   flag?: string;
   /** A retry of the job has it too. */
   ofRetries?: true;
@@ -70,7 +70,7 @@ interface Values {
 type Rows = typeof LABELS;
 export type LabelName = keyof Rows;
 export type JobLabels = { [Name in LabelName]: Values[Rows[Name]['kind']] };
-/** Of a request: what is null or left out is empty. */
+/** Labels of a request: one that is null or left out is empty. */
 export type GivenLabels = { [Name in LabelName]?: JobLabels[Name] | null | undefined };
 
 export type LabelRow = LabelText & LabelKind & { name: LabelName };

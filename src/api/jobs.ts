@@ -29,10 +29,10 @@ export interface ImageFilter {
   confidenceBelow?: number | undefined;
 }
 
-/** Of the histogram of confidences: step n begins at n / 20. */
+/** Steps of the histogram of confidences: step n begins at n / 20. */
 export const CONFIDENCE_STEPS = 20;
 
-/** What images of a job are counted together by. */
+/** Groups in which the images of a job are counted. */
 export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 

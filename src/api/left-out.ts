@@ -3,7 +3,7 @@
 /** How many, by kind: the ending of a name, or a word such as `video`. */
 export type LeftOut = Record<string, number>;
 
-/** Of a word that counts things: `2 videos`, but `2 HEIC`. */
+/** End of a kind that counts things: `2 videos`, but `2 HEIC`. */
 const NOUN = /(?:video|file|name)$/;
 
 /** `6 HEIC, 1 video`, most first; '' where none was. */

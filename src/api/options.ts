@@ -1,5 +1,5 @@
 /**
- * What a detection is asked for, apart from its image. A parameter is an option with a default of the service, which a
+ * The options of a detection, apart from its image. A parameter is an option with a default of the service, which a
  * model may replace where its row says so: the row is all that TypeScript says of it. The fields of requests, worker
  * frames, job records and answers, the flags of the CLI, the page and the defaults are derived from the rows; the addon
  * reads the value by its name here. Plain data, so that the page can read it in a browser.
@@ -43,7 +43,7 @@ type ParameterKind =
   | { kind: 'count'; most: number; default: number }
   /** Null: by other options. */
   | { kind: 'switch'; default: null }
-  /** Of a box: its longer side in pixels; up to 1 as a share of the longer side of the image. 0: no limit. */
+  /** A size of boxes: their longer side in pixels; up to 1 as a share of the longer side of the image. 0: no limit. */
   | { kind: 'size'; default: 0 }
   /** 0 to 1 by the name of a class of the model. */
   | { kind: 'fractions'; default: Readonly<Record<string, number>> }
@@ -140,7 +140,7 @@ interface Values {
 
 export type DetectionParameters = { [Key in Name]: Values[Rows[Key]['kind']] };
 
-/** What a model may bring. */
+/** Defaults that a model may have. */
 export type ModelDefaults = Pick<
   DetectionParameters,
   { [Key in Name]: Rows[Key] extends { ofModel: true } ? Key : never }[Name]
@@ -168,7 +168,7 @@ export const PARAMETER_ROWS = Object.entries(PARAMETERS).map(([name, row]) => ({
 const byName = (value: (row: ParameterRow) => unknown) =>
   Object.fromEntries(PARAMETER_ROWS.map((row) => [row.name, value(row)])) as DetectionParameters;
 
-/** Of an object that has other fields too. */
+/** The parameters of an object that has other fields too. */
 export const parametersOf = (fields: DetectionParameters) => byName(({ name }) => fields[name]);
 
 export const DEFAULT_PARAMETERS = byName((row) => row.default);

@@ -1,6 +1,6 @@
 /**
- * What API keys share, and how much of it one key may take: a row each. Marks of the key file, refusals, metrics and
- * `GET /v1/usage` follow from the rows.
+ * The quotas: resources that API keys share, and how much of each one key may take: a row each. Marks of the key file,
+ * refusals, metrics and `GET /v1/usage` follow from the rows.
  */
 import { LatticeError } from './errors.js';
 
@@ -10,11 +10,11 @@ interface QuotaRow {
    */
   kind: 'share' | 'number';
   unit: 'bytes' | 'jobs' | 'watches' | 'requests per second';
-  /** What it is a part of, within a sentence. */
+  /** The whole that it is a part of, within a sentence. */
   of: string;
-  /** What counts. */
+  /** The things that count. */
   text: string;
-  /** What a caller can do who has taken too much. */
+  /** The remedy of a caller who has taken too much. */
   remedy: string;
   /** When a refused call may succeed by itself, in seconds. */
   retryAfterS: number;
@@ -73,10 +73,10 @@ export type QuotaName = keyof typeof ROWS;
 export const QUOTAS: Readonly<Record<QuotaName, QuotaRow>> = ROWS;
 export const QUOTA_NAMES = Object.keys(ROWS) as [QuotaName, ...QuotaName[]];
 
-/** What a row of the key file says: a share from 0 to 1, or a number. */
+/** Quotas of a row of the key file: a share from 0 to 1, or a number. */
 export type QuotaMarks = Readonly<Partial<Record<QuotaName, number>>>;
 
-/** What the service has of each; 0: no bound, or none that it knows. */
+/** The whole of each resource of the service; 0: no bound, or none that it knows. */
 export type QuotaWholes = Readonly<Record<QuotaName, number>>;
 
 /** How much of a quota one key may take. */
@@ -96,7 +96,7 @@ export type KeyMarks = () => ReadonlyMap<string, QuotaMarks>;
 export class Allowances {
   readonly #keys: KeyMarks | null;
   readonly #wholes: QuotaWholes;
-  /** Of keys without a mark; for the key file as it was then. */
+  /** Shares of keys without a mark; for the key file as it was then. */
   #fair: { keys: ReadonlyMap<string, QuotaMarks>; shares: Map<QuotaName, number> } | null = null;
 
   /** `keys`: null without authentication, which has no quotas. */
@@ -105,7 +105,7 @@ export class Allowances {
     this.#wholes = wholes;
   }
 
-  /** What the service has of it; 0: no bound. */
+  /** The whole that the service has of the resource; 0: no bound. */
   whole(quota: QuotaName): number {
     return this.#wholes[quota];
   }
@@ -124,7 +124,7 @@ export class Allowances {
     return { quota, most: share * whole, isMarked: false };
   }
 
-  /** Of all keys that have one, by owner; null: there are no quotas of it. */
+  /** Allowances of all keys that have one, by owner; null: there are no quotas of the resource. */
   all(quota: QuotaName): Record<string, Allowance> | null {
     const owners = [...(this.#keys?.().keys() ?? [])];
     const found = owners.flatMap((owner) => {
@@ -134,7 +134,7 @@ export class Allowances {
     return found.length === 0 ? null : Object.fromEntries(found);
   }
 
-  /** What marks leave of the whole, divided among the keys without one. */
+  /** The part of the whole that marks leave, divided among the keys without one. */
   #fairShare(quota: QuotaName, keys: ReadonlyMap<string, QuotaMarks>): number {
     if (this.#fair?.keys !== keys) this.#fair = { keys, shares: new Map() };
     const known = this.#fair.shares.get(quota);

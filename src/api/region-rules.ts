@@ -1,6 +1,5 @@
 /**
- * What regions must be beyond the types of their fields. Plain data, so that the page says the same while they are
- * drawn.
+ * Rules of regions beyond the types of their fields. Plain data, so that the page says the same while they are drawn.
  */
 import { polygonFault } from '../base/polygon.js';
 import type { Region } from './options.js';

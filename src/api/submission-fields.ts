@@ -1,5 +1,5 @@
 /**
- * What a submission says beside its images, its options and its labels. A field is one row: the fields of requests, the
+ * The fields of a submission beside its images, its options and its labels. A field is one row: the fields of requests, the
  * settings of a stored job and their defaults, the flags of the CLI and the form of the page are derived from it. Plain
  * data, so that the page can read it in a browser.
  */
@@ -74,7 +74,7 @@ type Value<Row extends { kind: keyof Values<unknown> }> = Values<
 export type SubmissionFields = { [Key in Name]: Value<Rows[Key]> };
 /** As HTTP names them. */
 export type WireFields = { [Key in Name as Snake<Key>]: Value<Rows[Key]> };
-/** Of a request: what is null or left out has its default. */
+/** The values of a request: a field that is null or left out has its default. */
 export type GivenFields = { [Key in keyof WireFields]?: WireFields[Key] | null | undefined };
 
 export type FieldRow = FieldText & FieldKind & { name: Name; wireName: keyof WireFields };

@@ -1,7 +1,7 @@
 /** How a picture is cut into tiles, so that small things keep their pixels. The addon has the rules of a grid. */
 import type { ImageTiles } from './schemas/image.js';
 
-/** Of a tile's side, by which it overlaps the next one. */
+/** Share of a tile's side by which the tile overlaps the next one. */
 export const TILE_OVERLAP = { default: 0.2, most: 0.5 };
 /** `native/tiles/tile_grid.h` has the same. */
 export const MOST_TILES = 64;
@@ -41,7 +41,7 @@ export function imagesOf(tiles: Tiles): number | null {
   return typeof tiles === 'object' && 'columns' in tiles ? imagesOfGrid(tiles) : null;
 }
 
-/** Of a picture that ran in these tiles, or whole. */
+/** Images of the network for a picture that ran in these tiles, or whole. */
 export function imagesOfGrid(grid: Pick<ImageTiles, 'columns' | 'rows'> | undefined): number {
   const tiles = grid === undefined ? 1 : grid.columns * grid.rows;
   return tiles === 1 ? 1 : 1 + tiles;

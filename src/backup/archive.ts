@@ -18,7 +18,7 @@ const FORMAT = 1;
 /** It has a few hundred. */
 const MOST_ABOUT_BYTES = 64 * 1024;
 const CHUNK = 1024 * 1024;
-/** What waits to be written delays the syncs of the service, so that it must not grow. */
+/** Bytes between two syncs of the backup: a large backlog of writes would delay the syncs of the service. */
 const SYNC_EVERY = 8 * CHUNK;
 
 /**
@@ -29,14 +29,14 @@ export const PICTURE_FOLDERS: readonly string[] = [ANNOTATED_FOLDER, UPLOADS_FOL
 
 const aboutSchema = z.object({
   format: z.literal(FORMAT),
-  /** Of this program, which wrote the file. */
+  /** Release of this program, which wrote the file. */
   release: z.string(),
-  /** Of the tables of the database. */
+  /** Version of the tables of the database. */
   schema: z.int().min(1),
   /** Unix seconds. Every job that was acknowledged before is in the backup. */
   created_at: z.number(),
   jobs: z.int().min(0),
-  /** Of the jobs, those that have not ended. */
+  /** Number of the jobs that have not ended. */
   unfinished_jobs: z.int().min(0),
   pending_webhooks: z.int().min(0),
 });

@@ -26,7 +26,7 @@ export interface BackupOptions {
   /** A file of that name may be replaced. */
   replace: boolean;
   signal?: AbortSignal;
-  /** What is being done, for people. */
+  /** Gets the present step, for people. */
   onProgress?: (text: string) => void;
 }
 
@@ -37,7 +37,7 @@ export interface Backup extends Omit<AboutBackup, 'format'> {
   isPrinted: boolean;
 }
 
-/** Of 4 KiB, between two looks at the signal. */
+/** Pages of 4 KiB that are copied between two looks at the signal. */
 const PAGES_PER_STEP = 1000;
 const SYNC_PAUSE_MS = 5;
 
@@ -149,7 +149,8 @@ async function copyStore(
     const createdAt = Date.now() / 1000;
     const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
     try {
-      // What the service writes from here on is not seen; without this, each of its writes would begin the copy anew.
+      // From here on the copy does not see the writes of the service; without this, each of them would begin the copy
+      // anew.
       source.exec('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
       refuseForeign(source, file);
       await whileSyncing(copy, () =>
@@ -282,7 +283,7 @@ async function placeFor({ file, dataDir, replace }: BackupOptions): Promise<Outp
   return place;
 }
 
-/** Of backups to this file whose process is gone. */
+/** Removes the unfinished backups to this file whose process is gone. */
 async function removeLeftovers(target: string): Promise<void> {
   const leftover = `${basename(target)}.part-`;
   for (const name of await readdir(dirname(target))) {

@@ -15,7 +15,7 @@ import { schemaOf } from './back-up.js';
 export interface RestoreOptions {
   dataDir: string;
   file: string;
-  /** What is in the data folder may be moved aside. */
+  /** Whether the content of the data folder may be moved aside. */
   moveAside: boolean;
   signal?: AbortSignal;
   onProgress?: (text: string) => void;

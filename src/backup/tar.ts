@@ -20,12 +20,12 @@ const PLAIN_FILE = '0';
 const EXTENDED = 'x';
 const EXTENDED_OF_ALL = 'g';
 const FOLDER = '5';
-/** Of GNU: the content is the name of the next entry. */
+/** A type of GNU tar: the content is the name of the next entry. */
 const LONG_NAME = 'L';
 const TYPES = new Set([PLAIN_FILE, EXTENDED, EXTENDED_OF_ALL, FOLDER, LONG_NAME]);
 const NAME_BYTES = 100;
 const LARGEST_SIZE = 0o77777777777;
-/** Of an extended header, which holds a name and a size. */
+/** Limit of an extended header, which holds a name and a size. */
 const MOST_EXTENDED_BYTES = 64 * 1024;
 
 // Positions in a header: [offset, length].
@@ -42,7 +42,7 @@ const MAGIC_RANGE = [257, 263] as const;
 const PREFIX = [345, 155] as const;
 type Field = readonly [offset: number, length: number];
 
-/** What stands before the content of an entry: names and sizes that a header cannot hold get an extended one. */
+/** The blocks before the content of an entry: names and sizes that a header cannot hold get an extended one. */
 export function entryHead(entry: TarEntry): Buffer {
   const long = Buffer.byteLength(entry.name) > NAME_BYTES || entry.size > LARGEST_SIZE;
   if (!long) return header(entry, PLAIN_FILE);
@@ -55,10 +55,10 @@ export function entryHead(entry: TarEntry): Buffer {
   ]);
 }
 
-/** What stands behind the content of an entry. */
+/** The zeros behind the content of an entry, up to the next block. */
 export const padding = (size: number): Buffer => Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 
-/** What stands behind the last entry. */
+/** The blocks behind the last entry. */
 export const tarEnd = (): Buffer => Buffer.alloc(2 * BLOCK);
 
 /**

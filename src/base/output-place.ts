@@ -19,7 +19,7 @@ type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
 
 /** As many as the kernel follows. */
 const MOST_LINKS = 40;
-/** Of Linux: links in it lead to open files, whatever their names are. */
+/** Folders of Linux whose links lead to open files, whatever the names of the links are. */
 const OPEN_FILES = /^\/proc\/(?:\d+|self)(?:\/task\/\d+)?\/fd$/;
 
 /** Rejects with the error of a system call where nothing can be written: a folder, a missing one, a loop of links. */
@@ -80,7 +80,7 @@ export async function writeToPlace(
   }
 }
 
-/** What a file is called until it is complete. */
+/** Name of a file until it is complete. */
 export const partOf = (path: string): string => `${path}.part-${process.pid}`;
 
 async function writeAll(

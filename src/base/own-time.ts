@@ -53,7 +53,7 @@ export class CpuWaitRatio {
     }, SAMPLE_MS).unref();
   }
 
-  /** Of the time in which it wanted a CPU, the share without one. */
+  /** Share of the time in which this process wanted a CPU and had none, 0 to 1. */
   get value(): number {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)];
     if (first === undefined || last === undefined) return 0;

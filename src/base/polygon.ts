@@ -15,7 +15,7 @@ export function polygonFault(points: readonly Point[]): string | null {
     for (let next = at + 1; next < edges.length; next += 1) {
       const other = edges[next];
       if (other === undefined) continue;
-      // Of neighbours one end is common: they meet elsewhere only where the second goes back along the first.
+      // Neighbours share one end: they meet elsewhere only where the second goes back along the first.
       const follows = next === at + 1;
       const precedes = at === 0 && next === edges.length - 1;
       const neighbours = follows || precedes;
@@ -64,7 +64,7 @@ export function areaWithin(polygon: readonly Point[], rectangle: Rectangle): num
 }
 
 function aboveEdge(start: Point, end: Point, [left, top, right, bottom]: Rectangle): number {
-  // Of most edges nothing is above them that is in the rectangle.
+  // Most edges have no part of the rectangle above them.
   if (start[0] <= left && end[0] <= left) return 0;
   if (start[0] >= right && end[0] >= right) return 0;
   if (start[1] <= top && end[1] <= top) return 0;

@@ -3,9 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/**
- * What `use` gives of a folder that lasts as long as it; also an exit of the process in the midst removes the folder.
- */
+/** Resolves to the result of `use`. The folder is removed when `use` has ended, or when the process exits before. */
 export async function withTemporaryFolder<T>(
   name: string,
   use: (folder: string) => Promise<T>,

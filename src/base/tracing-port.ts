@@ -8,7 +8,7 @@ export interface Span {
   end(name: string, facts: SpanFacts, isFailed: boolean): void;
 }
 
-/** What an exporter of traces gives the service. */
+/** The calls of the service to an exporter of traces. */
 export interface Tracing {
   /** Begins a request; in the trace of its caller, where there is one. */
   begin(caller: TraceContext | null): Span;

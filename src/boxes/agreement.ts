@@ -26,7 +26,7 @@ export interface AgreementRow {
   second: number;
   /** In one place, whatever their class. */
   matched: number;
-  /** Of the matched ones, those of another class. */
+  /** Matched boxes whose classes differ. */
   flipped: number;
   gained: number;
   lost: number;
@@ -36,7 +36,7 @@ export interface AgreementRow {
 
 export interface PictureAgreement<P = string> {
   picture: P;
-  /** Of the boxes of both sides, those in one place and of one class, 0 to 1; 1 without a box. */
+  /** Share of the boxes of both sides that are in one place and of one class, 0 to 1; 1 without a box. */
   share: number;
   gained: number;
   lost: number;
@@ -45,7 +45,7 @@ export interface PictureAgreement<P = string> {
 
 export interface Agreement<P = string> {
   pictures: number;
-  /** Of all boxes, as of one picture. */
+  /** Share of agreement over all boxes, computed as for one picture. */
   share: number;
   all: AgreementRow;
   byClass: AgreementRow[];
@@ -131,7 +131,7 @@ export class AgreementSums<P = string> {
     return Math.max(box.confidence, best) > this.#floor;
   }
 
-  /** Of its class and of its size. */
+  /** The rows of the class and of the size of the box. */
   #rowsOf(box: Detection | null): (RowSums | undefined)[] {
     if (box === null) return [];
     const key = classKey(box.class);

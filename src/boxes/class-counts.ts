@@ -49,7 +49,7 @@ export class RegionSums {
   }
 }
 
-/** Of rows as a job keeps them: each region has one without class and boxes too. Undefined where there are none. */
+/** Sums the rows that a job keeps: each region has one without class and boxes too. Undefined where there are none. */
 export function sumOfRegions(
   rows: readonly { region: string; class: string; boxes: number }[],
 ): RegionCounts | undefined {

@@ -1,6 +1,6 @@
 /**
- * What a request wants of the boxes that the engine has found: thresholds by class, sizes, one box per vehicle, masks
- * and regions. Whichever engine found them, all of it happens here.
+ * Applies the options of a request to the boxes that the engine has found: thresholds by class, sizes, one box per
+ * vehicle, masks and regions. Whichever engine found them, all of it happens here.
  */
 import type { Detection, ImageSize, ProcessedImage } from '../api/schemas/image.js';
 import { isDefaultVehicles, type DetectOptions } from '../api/options.js';
@@ -11,7 +11,7 @@ import { byClassKey, classKey } from '../api/class-key.js';
 /** More than a picture has, so that what is left out later takes no place of what stays. */
 const FOUND_BY_ENGINE = 10_000;
 
-/** What the engine is to look for. */
+/** The detection parameters that the engine needs. */
 export function engineParameters(
   options: DetectOptions,
 ): Pick<DetectOptions, 'confidence' | 'iou' | 'tiles' | 'maxDetections'> {

@@ -5,7 +5,7 @@ import { ANCHORS, type Region } from '../api/options.js';
 import { areaWithin, holds, type Rectangle } from '../base/polygon.js';
 import { classKey } from '../api/class-key.js';
 
-/** Of an area: what rounding may take from a box that lies wholly in the polygon. */
+/** Share of the area that rounding may take from a box that lies wholly in the polygon. */
 const ROUNDING = 1e-9;
 
 export function isMask({ ignore }: Region): boolean {

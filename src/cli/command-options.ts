@@ -1,4 +1,4 @@
-/** What several commands share: values of options, the detection parameters as flags, examples. */
+/** Parts of several commands: values of options, the detection parameters as flags, examples. */
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LABEL_ROWS, type JobLabels, type Keep, type LabelRow } from '../api/job-labels.js';
@@ -79,7 +79,7 @@ export const sentencePart = (text: string): string =>
 export const withFlags = <Row extends { flag?: string }>(rows: readonly Row[]) =>
   rows.filter((row): row is Row & { flag: string } => row.flag !== undefined);
 
-/** Of the flags of a command, those of the rows that are given, by their names over HTTP. */
+/** The given flags of the rows, by their names over HTTP. */
 export function givenFlags(
   rows: readonly { flag: string; wireName: string }[],
   flags: object,
@@ -133,7 +133,7 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
 /** Values of the flags of `addLabelFlags`, by the names of the flags. */
 export type LabelFlags = Record<string, unknown>;
 
-/** What people write on a job. */
+/** Adds the flags for the tags, the notes and the time that people set on a job. */
 export function addLabelFlags(command: Command): Command {
   for (const row of LABEL_ROWS) command.addOption(toLabelOption(row));
   return command;

@@ -1,4 +1,4 @@
-/** What came of images: printed as soon as it is known, counted, or written to a file for other tools. */
+/** Outcomes of images: printed as soon as they are known, counted, or written to a file for other tools. */
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the user named -> image files, each once, in a stable order. */
+/** Paths that the user named -> image files, each once, in a stable order. */
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { glob, isDynamicPattern, type GlobOptions } from 'tinyglobby';

@@ -1,4 +1,4 @@
-/** What commands print for people: tables, boxes, failures, sizes. */
+/** Output of commands for people: tables, boxes, failures, sizes. */
 import type { Problem } from '../api/errors.js';
 
 /** Control characters, separators of lines, and characters that turn the direction of the text. */

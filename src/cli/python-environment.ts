@@ -9,7 +9,7 @@ import { Refusal } from './terminal.js';
 export interface PythonEnvironment {
   /** Its folder in `.deps`. */
   name: string;
-  /** What it is for, as in "Setting up Python for ...". */
+  /** Its purpose, as in "Setting up Python for ...". */
   what: string;
   /** Requirement files, relative to the package. */
   files: string[];
@@ -65,7 +65,7 @@ function isMadeFrom(wanted: string, place: string): boolean {
   return existsSync(stampIn(place)) && readFileSync(stampIn(place), 'utf8') === wanted;
 }
 
-/** What the program wrote. Rejects with the last lines of it when it fails. */
+/** The last 64,000 characters of the program's output. Rejects with them when it fails. */
 export function runProgram(
   program: string,
   args: string[],

@@ -151,7 +151,7 @@ function isExplained(error: unknown): boolean {
   );
 }
 
-/** What mends the error of a service, or tells more of it. */
+/** Lines with the remedy for the error of a service, or with more facts on it. */
 function moreOf({ code, status, errors, request_id: id }: ServiceError): string[] {
   if (code === 'unreachable') {
     return ['`lattice serve` starts one; --url or LATTICE_CORE_API_URL says where it is.'];

@@ -27,7 +27,7 @@ export function describeSettings() {
       /** As it would be written; '' for none. */
       fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
       meaning: shape.description ?? '',
-      /** What the flag takes; null for one that stands alone. */
+      /** Placeholder of the flag's value; null for a flag without a value. */
       value: valueOf(shape),
     };
   });
@@ -63,7 +63,7 @@ export function configOf(flags: object): Config {
 }
 
 function valueOf(shape: z.infer<typeof schemaShape>): string | null {
-  // What is on by default needs a way to say no.
+  // A setting that is on by default needs a value that turns it off.
   if (shape.type === 'boolean') return shape.default === true ? 'true|false' : null;
   if (shape.enum !== undefined) return shape.enum.join('|');
   return shape.type === 'string' ? 'text' : 'number';

@@ -37,7 +37,7 @@ export class Refusal extends Error {
 /** Nobody reads standard output any more: `lattice detect ... | head`. */
 export class OutputClosed extends Error {}
 
-/** Of a path that is wrong; a full or broken disk is no fault of the command line. */
+/** Codes of a path that is wrong; a full or broken disk is no fault of the command line. */
 const WRONG_PATH = new Set(
   ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ELOOP'].concat(
     ...['ENAMETOOLONG', 'ENXIO', 'EINVAL'],
@@ -51,7 +51,7 @@ export function userPathError(error: unknown, path: string, use: 'read' | 'write
   return WRONG_PATH.has(code) ? new UsageError(message) : new Refusal(message);
 }
 
-/** What `work` gives. Rejects with `userPathError` where it does. */
+/** Resolves as `work`. Rejects with `userPathError` where `work` rejects. */
 export async function onUserPath<T>(path: string, use: 'read' | 'write', work: Promise<T>) {
   return work.catch((error: unknown) => {
     throw userPathError(error, path, use);

@@ -6,7 +6,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 type EndSignal = (typeof SIGNALS)[number];
 
 /**
- * What `work` gives; null where it rejects with an `AbortError` after a signal. The first SIGINT or SIGTERM aborts its
+ * Resolves as `work`; null where it rejects with an `AbortError` after a signal. The first SIGINT or SIGTERM aborts its
  * signal, with the name as the reason's message, and sets exit code 130 or 143, as shells have it, when the work has
  * ended; another one has its default effect.
  */

@@ -24,7 +24,7 @@ export interface ApiCall {
 }
 
 export interface Access {
-  /** Of the service, without `/v1`; by default port 8000 of this machine. */
+  /** URL of the service, without `/v1`; by default port 8000 of this machine. */
   url?: string | undefined;
   apiKey?: string | undefined;
   /** False: a call that is refused with `Retry-After` rejects at once. */
@@ -87,7 +87,7 @@ export class HttpCaller {
     }
   }
 
-  /** What `read` makes of a 2xx answer. */
+  /** Resolves to the result of `read` for a 2xx answer. */
   async #answer<T>(
     call: ApiCall,
     deadline: Deadline,

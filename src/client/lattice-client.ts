@@ -184,7 +184,7 @@ export class LatticeClient {
     return this.#calls.get(`${pathOf(jobId)}/images${queryOf(query)}`, options);
   }
 
-  /** What was asked for, and counts of what was found so far. */
+  /** The request of the job, and counts of its results so far. */
   summary(jobId: string, options?: CallOptions): Promise<JobSummary> {
     return this.#calls.get(`${pathOf(jobId)}/summary`, options);
   }
@@ -205,9 +205,7 @@ export class LatticeClient {
     return this.#calls.file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
   }
 
-  /**
-   * What the job `other` over the same images found otherwise: a page of the images with changes, most changes first.
-   */
+  /** Differences from the job `other` over the same images: a page of the images with changes, most changes first. */
   changes(
     jobId: string,
     other: string,
@@ -326,7 +324,7 @@ export class LatticeClient {
     return (await this.#calls.get<WatchList>('/v1/watches', options)).watches;
   }
 
-  /** What a watch sees and has done; `watch_not_found` where there is none. */
+  /** The state and the counts of a watch; `watch_not_found` where there is none. */
   watch(name: string, options?: CallOptions): Promise<Watch> {
     return this.#calls.get(watchPath(name), options);
   }
@@ -367,7 +365,7 @@ export class LatticeClient {
     return this.#calls.get('/v1/cluster/status', options);
   }
 
-  /** What the key of this client has, and how much it may have; of all keys where it has the mark admin. */
+  /** Usage and limits of the key of this client; of all keys where it has the mark admin. */
   usage(options?: CallOptions): Promise<Usage> {
     return this.#calls.get('/v1/usage', options);
   }

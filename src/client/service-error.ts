@@ -19,7 +19,7 @@ export class ServiceError extends Error {
   readonly code: ErrorCode | ClientCode;
   readonly title: string;
   readonly detail: string;
-  /** Of the HTTP answer; null where there was none. */
+  /** Status of the HTTP answer; null where there was none. */
   readonly status: number | null;
   readonly request_id: string | undefined;
   /** Broken rules, with a pointer into the request. */

@@ -21,7 +21,7 @@ export const clusterSnapshotSchema = z.object({
   availableGpus: z.number(),
   pendingJobs: z.int(),
   runningJobs: z.int(),
-  /** What the cluster has not told for more than 5 s; the figures are those that it told last. */
+  /** Questions that the cluster has not answered for more than 5 s; the figures are those of its last answers. */
   unanswered: z.array(
     z.object({ question: z.enum(CLUSTER_QUESTIONS), ageSeconds: z.number().nullable() }),
   ),

@@ -8,7 +8,7 @@ import type { Config } from '../settings/config.js';
 import type { Cluster, JobCounter } from './cluster.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 
-/** What differs between such clusters: how workers are started, and where the state of the machines comes from. */
+/** The differences between such clusters: how workers are started, and where the state of the machines comes from. */
 export interface WorkerSupply extends Pick<Cluster, 'start'> {
   /** The token that workers must present, the times of the connection, and who is told of a worker. */
   gate: Pick<WorkerGateParts, 'token' | 'beatMs' | 'silenceMs' | 'onJoined' | 'onLost'>;
@@ -58,7 +58,7 @@ export async function openWorkerCluster(
   };
 }
 
-/** Of workers none of which is connected, a clause. */
+/** A clause on the workers while none is connected. */
 function absence(executor: Executor, gate: WorkerGate): string {
   if (!executor.hadWorkers) return 'no worker has joined yet';
   const lost = gate.absent().filter(({ state }) => state === 'lost');

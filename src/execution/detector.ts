@@ -9,14 +9,14 @@ import type { DecodeImage } from '../files/readable-picture.js';
 export interface DetectRequest {
   /** Unique among live requests of this detector, 1 to 2^53-1; picked by the detector when left out. */
   id?: number;
-  /** Of a file beneath the image roots; with `image` only its name. */
+  /** Path of a file beneath the image roots; with `image` only its name. */
   path: string;
   /** The encoded image itself, when it is not in a file. Not copied: it must not change any more. */
   image?: Buffer;
   options: DetectOptions;
   /** Whose picture it is; reports name it to nobody else. Absent without authentication. */
   keyId?: string;
-  /** What the model's name stood for when the job began; without it, what it stands for now. */
+  /** The version that the model's name stood for when the job began; without it, the present one. */
   model?: NamedVersion;
   /** Whether the result says the digest of the file. */
   digest?: boolean;
@@ -41,7 +41,7 @@ export interface Detector {
   detect(request: DetectRequest): Promise<ImageResult>;
   /**
    * Loads a model ahead of the first request; rejects with `unknown_model` (naming what there is) or `invalid_model`.
-   * Of an alias, the model that answers: of those of a canary the one that `key` falls to.
+   * The model that answers for an alias: with a canary the one that `key` falls to.
    */
   prepare(modelName: string, key?: string): Promise<ModelDescription>;
   models(): Promise<ModelDescription[]>;

@@ -27,14 +27,14 @@ export interface ExecutorOptions {
   whyNoWorker(): string;
   /** Describes models while no worker can, and opens images by the rules of detection. */
   files: Pick<Detector, 'models' | 'prepare' | 'readImage' | 'decodeImage'>;
-  /** Of the service's own model files; left out where workers read the same ones. */
+  /** Digests of the service's own model files; left out where workers read the same ones. */
   modelDigests?(): ModelDigests;
   /** Synchronous images that may wait for a worker. */
   syncQueue: number;
 }
 
 export class Executor implements Detector {
-  /** What happened to workers and their images since the start. */
+  /** Counts of events of workers and their images since the start. */
   readonly events = {
     /** Workers that ended with images in hand, or without notice. */
     lost: 0,
@@ -70,7 +70,7 @@ export class Executor implements Detector {
     return this.#loads.map(({ worker }) => worker);
   }
 
-  /** Of the only worker; empty while several may run an image. */
+  /** Id of the only worker; empty while several may run an image. */
   get workerId(): string {
     const [load, ...more] = this.#loads;
     return load === undefined || more.length > 0 ? '' : load.worker.workerId;

@@ -2,7 +2,7 @@
 import { imagesOf, imagesOfGrid, type Tiles } from '../api/tiles.js';
 import type { ImageTiles } from '../api/schemas/image.js';
 
-/** Of a picture whose size decides, before the first one: a grid of 4 x 2. */
+/** Images of a picture whose size decides, before the first one ran: a grid of 4 x 2 and the whole picture. */
 const FIRST = 9;
 /** Weight of the newest picture in the mean. */
 const NEWEST = 0.2;

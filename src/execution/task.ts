@@ -107,7 +107,7 @@ export class Task {
     this.#abandoned.abort();
   }
 
-  /** What a worker is given: the time that is left, and a signal that tells it to drop the image. */
+  /** The request for a worker, with the time that is left and a signal that tells it to drop the image. */
   forWorker(): DetectRequest {
     const { timeLeft } = this;
     const given = { ...this.request, signal: this.#abandoned.signal };

@@ -63,8 +63,8 @@ export type Refused = ReadonlySet<Worker> | null;
 
 /**
  * Sync: the worker with the earliest predicted answer. Async: the largest free share of slots. Null: all are full.
- * Of the healthy workers, or of all if none is healthy: a worker that detects nothing answers quickly and would take
- * all the work for which the others have no slot.
+ * Takes one of the healthy workers, or of all if none is healthy: a worker that detects nothing answers quickly and
+ * would take all the work for which the others have no slot.
  */
 export function chooseWorker(
   kind: 'sync' | 'async',

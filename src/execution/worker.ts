@@ -1,6 +1,6 @@
 /**
- * What runs images: the addon in this process, or a worker process at the other end of a socket. What a detector
- * promises may also reject with `WorkerLost`.
+ * A worker runs images: it is the addon in this process, or a worker process at the other end of a socket. Its calls
+ * may reject as those of a detector, and also with `WorkerLost`.
  */
 import type { LatticeError } from '../api/errors.js';
 import type { WorkerStats } from '../api/schemas/statistics.js';

@@ -13,7 +13,7 @@ import { zipped, type ZipFile } from './zipped.js';
 type Drawn = { jpeg: Uint8Array } | { leftOut: string };
 
 export interface DrawnSource extends Pick<ExportSource, 'pages' | 'fileName'> {
-  /** Of these boxes alone. */
+  /** Whether a picture shows this box. */
   isShown: (box: Detection) => boolean;
   draw: (imagePath: string, boxes: readonly Detection[]) => Promise<Drawn>;
 }

@@ -1,4 +1,7 @@
-/** What every export format is written from, and how all of them show it. Nothing here knows of jobs, HTTP or files. */
+/**
+ * The data that every export format is written from, and its common notation. Nothing here knows of jobs, HTTP or
+ * files.
+ */
 import type { Detection, ImageSize } from '../api/schemas/image.js';
 
 /** The fields of an entry of `images[]` of a job's record that the formats read. An entry may have more. */
@@ -8,7 +11,7 @@ export type ExportedImage =
       status: 'ok';
       detections: readonly Detection[];
       image: ImageSize;
-      /** What it ran on; absent in results of earlier versions. */
+      /** Digest of the model that ran; absent in results of earlier versions. */
       model_digest?: string | undefined;
       precision?: string | undefined;
     }

@@ -20,7 +20,7 @@ export const RESULT_FORMATS = ['json', ...EXPORT_FORMATS] as const;
 export type ResultFormat = (typeof RESULT_FORMATS)[number];
 
 interface FormatEntry {
-  /** Of the file name, after the id of the job. */
+  /** End of the file name, after the id of the job. */
   ending: string;
   contentType: string;
   write: WriteExport;

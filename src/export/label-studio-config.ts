@@ -1,4 +1,4 @@
-/** What a labelling configuration of Label Studio says of boxes on pictures. */
+/** Reads the controls for boxes on pictures from a labelling configuration of Label Studio. */
 import sax from 'sax';
 import { classKey } from '../api/class-key.js';
 import type { LabelNames } from './labelstudio.js';

@@ -78,7 +78,7 @@ export class UniqueStems {
   }
 }
 
-/** What some file systems refuse in a name. */
+/** The name without the characters that some file systems refuse. */
 export function safeName(name: string): string {
   // eslint-disable-next-line no-control-regex
   return name.replace(/[\\:*?"<>|\x00-\x1f]/g, '_');

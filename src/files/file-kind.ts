@@ -1,4 +1,4 @@
-/** What a file is that is not detected in, in a word for people: by its name, and by its first bytes. */
+/** The kind of a file that detection does not read, in a word for people: by its name, and by its first bytes. */
 import { PICTURE_FORMATS, pictureType } from './picture-format.js';
 
 interface Kind {

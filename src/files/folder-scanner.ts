@@ -7,7 +7,7 @@ import { volumeHangs } from './listing/image-lister.js';
 import { overloaded } from './listing/listing-processes.js';
 import type { FromScanner, ScanCall, ToScanner } from './listing/scan-process.js';
 
-/** Of the versions of half a million files, and the lists of a scan. */
+/** Heap for the versions of half a million files and the lists of a scan. */
 const MOST_HEAP_MB = 1_024;
 /** A process that works says so every second; what it waits for a CPU does not count. */
 const SILENT_MS = 15_000;
@@ -44,12 +44,12 @@ interface ScanProcess {
   child: ChildProcess;
   questions: Map<number, Question>;
   told: Map<number, (what: 'due' | 'scan') => void>;
-  /** Of its start; null once it is ready. */
+  /** Limit of its start; null once it is ready. */
   starting: NodeJS.Timeout | null;
   /** The watch that it worked on last. */
   at: number;
   heardAt: number;
-  /** Of each watch that has been asked something: it may be silent for so long. */
+  /** Ends the time limit of each watch whose question is open, by watch. */
   silent: Map<number, () => void>;
 }
 
@@ -120,7 +120,7 @@ export class FolderScanner {
   }
 
   #send(scanner: ScanProcess, message: ToScanner): void {
-    // What cannot be sent is rejected when the process has ended.
+    // A message that cannot be sent is rejected when the process has ended.
     if (scanner.child.connected) scanner.child.send(message, () => undefined);
   }
 

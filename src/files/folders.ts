@@ -1,4 +1,4 @@
-/** What lies in the folders beneath the image roots, page by page. */
+/** Lists the folders beneath the image roots, page by page. */
 import { posix } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import { beneath, checkImagePath } from './image-paths.js';
@@ -12,7 +12,7 @@ const LISTING_MS = 10_000;
 const MOST_IN_HAND = 32;
 
 export interface FolderListing {
-  /** Of the folder, as a request may name it; '' for the roots. */
+  /** Path of the folder, as a request may name it; '' for the roots. */
   path: string;
   entries: (FolderEntry & { path: string })[];
   /** The name behind which the next page begins; null on the last one. */
@@ -54,7 +54,7 @@ export class Folders {
     };
   }
 
-  /** Of each place where the folder may be. */
+  /** A page for each place where the folder may be. */
   async #pages(path: string, after: string, limit: number): Promise<FolderPage[]> {
     if (this.#inHand >= MOST_IN_HAND) throw tooManyAtOnce();
     this.#inHand += 1;

@@ -24,7 +24,7 @@ export class OtherSpelling {
   }
 
   /**
-   * What `open` gives for the path, or for its other Unicode form where there is no file of that name. Rejects as
+   * The result of `open` for the path, or for its other Unicode form where there is no file of that name. Rejects as
    * `open` does; `image_not_found` then names the file that the path may have meant.
    */
   async open<T>(path: string, open: (path: string) => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ export interface PictureFormat {
   name: string;
   /** Media type. */
   type: string;
-  /** Of names that such files have. */
+  /** Extensions of the names of such files. */
   extensions: readonly string[];
   isFormat: (head: string) => boolean;
 }

@@ -18,8 +18,8 @@ export type DecodeImage = (bytes: Buffer) => Promise<Pixels>;
 const NOT_FOR_SHARP = ['image/bmp', 'image/tiff'];
 
 /**
- * What `make` makes of the picture. Sharp decodes a sound one itself, which takes a fraction of the time for something
- * small. The decoder of detection has the word on one that sharp warns of.
+ * The result of `make` for the picture. Sharp decodes a sound picture itself, which takes a fraction of the time where
+ * the result is small. A picture that sharp warns of is decoded by the decoder of detection.
  */
 export async function withPicture<T>(
   bytes: Buffer,

@@ -15,9 +15,9 @@ interface RequestVariables {
   baseHeaders: Record<string, string>;
   /** Path template of the matched route. */
   route: string | undefined;
-  /** Of the caller; absent where it sent none. */
+  /** Trace of the caller; absent where it sent none. */
   trace: TraceContext | null;
-  /** Of an answer that is a problem. */
+  /** Code of an answer that is a problem. */
   errorCode: ErrorCode | undefined;
   /** The model that the request names, or the default one. */
   modelName: string | undefined;

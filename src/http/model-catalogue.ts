@@ -1,4 +1,4 @@
-/** What models there are, remembered for moments so that a submit does not list the folder each time. */
+/** The list of models, kept for moments so that a submit does not list the folder each time. */
 import { LatticeError } from '../api/errors.js';
 import type { ModelDescription } from '../api/schemas/model.js';
 import { DEFAULT_PARAMETERS, type ModelDefaults } from '../api/options.js';
@@ -41,7 +41,7 @@ export class ModelCatalogue {
     return (await this.#detector.prepare(modelName)).classes;
   }
 
-  /** Of requests that name none. A model that cannot be found is refused elsewhere. */
+  /** Defaults for requests that give no value. A model that cannot be found is refused elsewhere. */
   async defaultsOf(modelName: string): Promise<ModelDefaults> {
     const model =
       this.#loadedBefore(modelName) ?? (await this.#find(modelName).catch(() => undefined));

@@ -1,4 +1,4 @@
-/** What the routes are made of: the dependencies of the app, and what several routes share. */
+/** The parts that routes are made of: the dependencies of the app, and parts of several routes. */
 import type { AppDeps } from './app-deps.js';
 import type { ReadSettings, ReadSubmission } from './routes/jobs/read-submission.js';
 import type { ModelCatalogue } from './model-catalogue.js';

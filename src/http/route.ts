@@ -48,7 +48,7 @@ interface RouteRules {
   maxBodyBytes: number | undefined;
 }
 
-/** Of each route, by the handler under which the router has it. */
+/** Rules of each route, by the handler under which the router has it. */
 const rules = new WeakMap<object, RouteRules>();
 
 export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
@@ -95,7 +95,7 @@ function refuseOthers(c: AppContext): void {
   throw new LatticeError('forbidden', detail);
 }
 
-/** What is no text may be a picture. Who needs no key gets nothing of the user. */
+/** An answer that is not text may be a picture. A route without a key gives nothing that belongs to the user. */
 function pageAccessOf({ method, answers, security }: RouteSpec): PageAccess {
   if (method !== 'get' && method !== 'head') return 'own';
   if (security?.length === 0) return 'reads';
@@ -105,7 +105,7 @@ function pageAccessOf({ method, answers, security }: RouteSpec): PageAccess {
   return types.every((type) => TEXT_TYPE.test(type)) ? 'reads' : 'own';
 }
 
-/** What the route of this method and path lets foreign pages do; where there is none, they read that. */
+/** Access of foreign pages to the route of this method and path; where there is no route, they read the answer. */
 export function pageAccessAt(app: OpenAPIHono<AppEnv>, method: string, path: string): PageAccess {
   const found = handlerAt(app, method === 'HEAD' ? 'GET' : method, path);
   return found === undefined ? 'reads' : (rules.get(found)?.pages ?? 'own');

@@ -42,7 +42,7 @@ export async function agreeJobs(
   return { images, share, all, byClass, bySize, least, inferenceMs };
 }
 
-/** Of jobs with different thresholds, boxes below the higher one can be in one of them only: they say nothing. */
+/** The higher of two thresholds where they differ: boxes below it can be in one of the jobs only, and say nothing. */
 function floorOf(first: Job, second: Job): number {
   const [one, other] = [first.spec.options.confidence, second.spec.options.confidence];
   return one === other ? 0 : Math.max(one, other);

@@ -33,10 +33,10 @@ export interface JobChanges {
     onlyHere: number;
     /** Not reached. */
     unread: number;
-    /** Of the second job. */
+    /** Images of the second job alone. */
     onlyThere: number;
   };
-  /** Of the compared images. A box that has changed its class counts for the class that it had. */
+  /** Changes in the compared images, by class. A box that has changed its class counts for the class that it had. */
   classes: Map<string, Record<Change, number>>;
   /** Most changes first, then in the order of the first job. */
   changed: ChangedImage[];
@@ -44,7 +44,7 @@ export interface JobChanges {
 
 export interface CompareHow {
   confidenceChange: number;
-  /** Of an image, by its path: images of one name in both jobs are one. */
+  /** Name of an image, by its path: images of one name in both jobs are one. */
   nameOf: (path: string) => string;
   /** Asked between images; what is not compared once it is true counts as unread. */
   isOver: () => boolean;

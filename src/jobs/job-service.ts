@@ -1,4 +1,4 @@
-/** What HTTP, WebSocket and CLI may do with jobs: a durable store and a runner. */
+/** The calls of HTTP, WebSocket and CLI on jobs: a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -48,7 +48,7 @@ export interface ServiceParts {
   runner: JobRunner;
   events: JobEvents;
   counts: QueueCounts;
-  /** What API keys may take. */
+  /** Limits per API key. */
   allowances: Allowances;
   ofStore: StoreAllowances;
   /** A key was refused, since it has all that it may take. */
@@ -267,7 +267,7 @@ export class JobService {
     return this.#turns(() => setImmediate());
   }
 
-  /** Of the images that have an outcome so far. */
+  /** Counts of the images that have an outcome so far. */
   async tally({ jobId }: Job): Promise<ImageTally> {
     const { number } = await this.#parts.store.find(jobId, null);
     return this.#parts.store.tally(number);
@@ -338,7 +338,7 @@ export class JobService {
     return this.#parts.store.events(seq, limit);
   }
 
-  /** Of the newest stored event, of this process or an earlier one; 0 before the first. */
+  /** Number of the newest stored event, of this process or an earlier one; 0 before the first. */
   lastSeq(): number {
     return this.#parts.events.lastSeq;
   }

@@ -33,7 +33,7 @@ export interface JobsOptions {
   logger: Logger;
   annotate?: Annotate;
   readTime?: ReadTime;
-  /** What results depend on beside their requests, and how files are looked at; without it each image runs. */
+  /** The inputs of results beside their requests, and the reader of files; without it each image runs. */
   reuse?: Pick<ReuseParts, 'environment' | 'look'>;
   /** So many images took over a stored result. */
   onReused?: (images: number) => void;
@@ -51,9 +51,9 @@ export interface JobsOptions {
   storeRetryMs?: number;
   /** Submits are refused while less than this is free on the disk. */
   reserveBytes?: number;
-  /** Of the store, in bytes; 0, the default: no bound. */
+  /** Largest size of the store in bytes; 0, the default: no bound. */
   mostBytes?: number;
-  /** What API keys may take; without it a key takes all that there is. */
+  /** Limits per API key; without it a key takes all that there is. */
   allowances?: Allowances;
   /** Removes files of drawn copies that belong to no job any more. */
   removeCopies?: (names: readonly string[]) => Promise<void>;
@@ -67,7 +67,7 @@ export interface Jobs {
   stop(deadlineMs: number): Promise<void>;
   /** Why jobs cannot be stored at the moment; null when they can. */
   health(): Promise<LatticeError | null>;
-  /** Of the store, as the metrics have it. */
+  /** Sizes of the store for the metrics. */
   storeFigures(): StoreFigures;
 }
 

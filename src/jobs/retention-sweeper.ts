@@ -11,7 +11,7 @@ import { ROOM_FROM } from '../store/store-allowances.js';
 import type { Uploads } from '../uploads/uploads.js';
 
 const MIB = 1024 * 1024;
-/** Of the bound: from `ROOM_FROM` on room is made until this is reached. */
+/** Share of the bound: from `ROOM_FROM` on room is made until this is reached. */
 const ROOM_UNTIL = 0.8;
 /** Between two looks at what keys have, however often they are refused. */
 const PAUSE_MS = 1_000;
@@ -25,7 +25,7 @@ export interface RetentionOptions {
   intervalMs: number;
   /** Bytes of the store; 0: no bound. */
   mostBytes: number;
-  /** Of it, by API key. */
+  /** Shares of the bound, by API key. */
   shares: () => StoreShares;
   /** Removes files of drawn copies that belong to no job any more. */
   removeCopies: (names: readonly string[]) => Promise<void>;

@@ -7,7 +7,7 @@ import { parametersOf, type DetectOptions } from '../api/options.js';
 
 /** Everything but the file. */
 export interface ReuseSubject {
-  /** What the boxes depend on beside the request: the version of the service, its settings. */
+  /** The state that the boxes depend on beside the request: the version of the service, its settings. */
   environment: string;
   owner: string | null;
   /** With the regions of its view. */

@@ -36,14 +36,15 @@ const CLEAR = 0.25;
 /** ... down to this one: below it a score is rounding. */
 const FAINTEST = 0.001;
 /**
- * Of one picture on one side; it has 300 at most, and a box near the end of one list may be beyond that of the other.
+ * Limit of the boxes that count of one picture on one side; it has 300 at most, and a box near the end of one list may
+ * be beyond that of the other.
  */
 const MOST_COUNTED = 200;
 
 const agreementSchema = z.object({
   /** SHA-256 of the engine's file: the score of another one does not count. */
   engine: z.string(),
-  /** Of the boxes on both sides together, those that have a partner; null without a box. */
+  /** Share of the boxes on both sides together that have a partner; null without a box. */
   share: z.number().nullable(),
   /** On both sides together. */
   boxes: z.int(),
@@ -61,7 +62,7 @@ export interface EngineCheckOptions {
   /** Has the model loaded, with the engine of one batch size. */
   core: Pick<Core, 'run'>;
   engineFolder: string;
-  /** Of the CPU. */
+  /** Threads of the CPU. */
   threads: number;
   /** Those of `core`. */
   rectangles?: CoreOptions['rectangles'];
@@ -97,7 +98,7 @@ async function agreementWithF32(
   if (kept !== null) return kept;
   const agreement = { engine: engine ?? '', ...(await measure(model, options)) };
   if (file !== null && engine !== null) {
-    // What a full disk does not take costs the next load a comparison.
+    // Without room on the disk the agreement is not kept, and the next load compares again.
     await keep(engineFolder, nameBeside(file), JSON.stringify(agreement)).catch(() => undefined);
   }
   return agreement;
@@ -117,7 +118,7 @@ export async function checkEngine(
   return agreement.share;
 }
 
-/** What came of the comparison of the engine in this file; null where there was none, and without an engine. */
+/** The kept result of the comparison of the engine in this file; null where there was none, and without an engine. */
 export async function keptAgreement(folder: string, file: string): Promise<EngineAgreement | null> {
   const engine = await digestOf(join(folder, file));
   return engine === null ? null : keptFor(engine, folder, file);

@@ -17,7 +17,7 @@ export interface LargerBatchesOptions {
   /** A core of the same GPU with this batch size only; what it builds is kept in `engineFolder`. */
   openBuilder: (batch: number) => Builder;
   engineFolder: string;
-  /** Of the CPU. */
+  /** Threads of the CPU. */
   threads: number;
   logger: Logger;
 }
@@ -159,7 +159,7 @@ export class LargerBatches {
 const missing = ({ native }: LoadedModel): NativeEngine[] =>
   native.engines.filter(({ isLoaded }) => !isLoaded);
 
-/** Of the batches that it runs. */
+/** The largest of the batch sizes that it runs. */
 const largest = ({ native }: LoadedModel): number =>
   Math.max(...native.engines.filter(({ isLoaded }) => isLoaded).map(({ batch }) => batch));
 

@@ -5,7 +5,7 @@ import type { NativeModel } from '../native/contract.js';
 import type { ClassFilter } from './class-filter.js';
 import type { ModelFile } from './model-folder.js';
 
-/** Of the SHA-256; so many digits tell files apart. */
+/** Digits of the SHA-256 that are shown; so many tell files apart. */
 const DIGEST_DIGITS = 16;
 
 /** As results name it. */
@@ -15,7 +15,7 @@ export function shortDigest(sha256: string): string {
 
 export interface LoadedModel {
   file: ModelFile;
-  /** Of the files that it was loaded from, see `fingerprintOf`. */
+  /** Fingerprint of the files that it was loaded from, see `fingerprintOf`. */
   fingerprint: string;
   native: NativeModel;
   version: ModelVersion;
@@ -26,8 +26,8 @@ export interface LoadedModel {
   inHand: number;
   isUnloaded: boolean;
   /**
-   * Of its boxes, the share that agrees with f32 on the CPU, on a GPU at the batch size where fewest do; null where
-   * there was none to compare.
+   * Share of its boxes that agree with f32 on the CPU, on a GPU at the batch size where fewest do; null where there was
+   * none to compare.
    */
   agreement: number | null;
   /** Why it runs smaller batches on a GPU than the settings name; null where it does not. */

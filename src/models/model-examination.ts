@@ -34,7 +34,7 @@ export interface PrecisionRun {
 }
 
 export interface ModelExamination {
-  /** Of the file and of its weights that lie beside it. */
+  /** Size of the file and of its weights that lie beside it. */
   bytes: number;
   model: NativeModel;
   /** A sentence for each thing that it could not do on a GPU. */
@@ -42,8 +42,8 @@ export interface ModelExamination {
   /** Full precision first. */
   runs: PrecisionRun[];
   /**
-   * Of the boxes above 0.3 of either precision, the part that the other has too, at IoU 0.8 and the same class;
-   * null with one precision, or without boxes.
+   * Share of the boxes above 0.3 of either precision that the other has too, at IoU 0.8 and the same class; null with
+   * one precision, or without boxes.
    */
   agreement: number | null;
 }
@@ -97,7 +97,7 @@ async function examineInBf16(path: string, options: ExaminationOptions): Promise
 
 export interface ModelComparison {
   pictures: number;
-  /** Of the original: full precision and the fastest that this machine chooses, and of the other model. */
+  /** Runs of the original in full precision and in the fastest that this machine chooses, and of the other model. */
   exact: PrecisionRun;
   fast: PrecisionRun;
   candidate: PrecisionRun;

@@ -95,8 +95,9 @@ export class ModelLoading {
   }
 
   /**
-   * What may be wrong with the network of an unfit model and not with its file; null where nothing is. In few bits
-   * another network of the file would score the same; in f32 it is the one that the kept network differs from.
+   * How to load an unfit model again where its network and not its file may be wrong; null where only the file can be.
+   * In a precision below f32 another network of the file would score the same; in f32 it is the one that the kept
+   * network differs from.
    */
   #nextWay({ native, agreement }: LoadedModel, how: HowToLoad): HowToLoad | null {
     const isSameAgain = native.precision !== 'f32' && isTooFarOff({ share: agreement }, native);

@@ -55,7 +55,7 @@ export function byUse(models: readonly LoadedModel[]): LoadedModel[] {
   return [...models].sort((a, b) => a.lastUse - b.lastUse);
 }
 
-/** Of all together. */
+/** Memory of all models together. */
 export function bytesOf(models: readonly LoadedModel[]): number {
   return models.reduce((sum, model) => sum + model.native.memoryBytes, 0);
 }

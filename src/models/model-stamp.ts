@@ -11,7 +11,7 @@ const REST_MS = 1_000;
 interface State {
   /** Differs once the file, its copy in 8 bits or weights beside it were replaced, came or went away. */
   fingerprint: string;
-  /** Of the newest of them, by the clock of the volume. */
+  /** Time of modification of the newest of them, by the clock of the volume. */
   modifiedMs: number;
 }
 

@@ -1,7 +1,7 @@
 /** The confidence threshold that a model brings for requests that name none. */
 import { DEFAULT_PARAMETERS } from '../api/options.js';
 
-/** Of the free metadata of an ONNX file: 0 to 1 as text. */
+/** Key in the free metadata of an ONNX file; its value is 0 to 1 as text. */
 export const THRESHOLD_KEY = 'lattice.confidence';
 
 /** That of the interface where the model has none, or no number from 0 to 1. */

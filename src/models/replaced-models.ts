@@ -27,7 +27,7 @@ export class ReplacedModels {
     this.#models.delete(model);
   }
 
-  /** What jobs run on; replaces the list of the last call. */
+  /** Keeps the versions that jobs run on; they replace the list of the last call. */
   keep(versions: readonly ModelVersion[]): void {
     this.#kept = versions;
     this.release();

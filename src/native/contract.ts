@@ -1,6 +1,6 @@
 /**
- * What the addon exports, line for line with `native/addon/module.cc`.
- * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
+ * The exports of the addon, line for line with `native/addon/module.cc`. JavaScript validates first
+ * (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
 import type { GpuReading } from '../api/schemas/gpu-reading.js';
 import type { Device, FloatPrecision } from '../api/schemas/model.js';
@@ -16,7 +16,9 @@ export interface NativeAddon {
    * Why GPUs decode no JPEGs: a build without nvJPEG, or no such library here; null where they can. For gpu-check.sh.
    */
   jpegEnginesMissing(): string | null;
-  /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
+  /**
+   * Class names and metadata of a model file, read off the JS thread without its network. Rejects as `loadModel` does.
+   */
   describeModel(path: string): Promise<NativeModelDescription>;
   /**
    * A sentence for each thing that the model in this file could not do on a GPU, such as full batches; on a thread of
@@ -77,7 +79,7 @@ export type NativeGpu = Pick<GpuReading, 'index' | 'name' | 'uuid' | 'busId' | '
 export interface NativeGpus {
   /** Empty where none can be used. */
   gpus: NativeGpu[];
-  /** What is missing and what to do about it; null where a GPU can be used. */
+  /** The missing part of the system and its remedy; null where a GPU can be used. */
   missing: string | null;
 }
 
@@ -152,13 +154,15 @@ export interface NativeModel {
   /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
   without: string[];
   layout: HeadLayout;
-  /** Of the file that is loaded and of its weights that lie beside it, in hex. */
+  /** SHA-256 of the file that is loaded and of its weights that lie beside it, in hex. */
   sha256: string;
   device: string;
   precision: string;
   /** About what it takes of its device's memory, of each GPU's where there are several. */
   memoryBytes: number;
-  /** Of a GPU, by batch size, ascending; empty on the CPU. `loadModel` loads the first one, `addBatches` others. */
+  /**
+   * Engines of a GPU, by batch size, ascending; empty on the CPU. `loadModel` loads the first one, `addBatches` others.
+   */
   engines: NativeEngine[];
   /** In `engineCache`: the compiled network of the CPU; null where it is not kept, and on a GPU. */
   keptFile: string | null;
@@ -189,7 +193,7 @@ export interface NativeEngine {
   file: string | null;
 }
 
-/** What a model file says about itself. */
+/** Class names and metadata of a model file. */
 export interface NativeModelDescription {
   /** Class name by class id. */
   names: string[];
@@ -276,10 +280,10 @@ export const ResultField = {
   truncated: 10,
   /** Wall time from submit to completion. */
   totalMs: 11,
-  /** Of the grid that ran; 1 x 1 for a picture that was not cut. */
+  /** Columns of the grid that ran; 1 x 1 for a picture that was not cut. */
   tileColumns: 12,
   tileRows: 13,
-  /** Of a tile, in source pixels. */
+  /** Width of a tile, in source pixels. */
   tileWidth: 14,
   tileHeight: 15,
 } as const;
@@ -344,7 +348,7 @@ export interface NativeDecodeStats {
   cpu: number;
   /** The JPEG engines of the GPU. */
   hardware: number;
-  /** Of `cpu`: the JPEG engines had tried and failed. */
+  /** Images of `cpu` that the JPEG engines had tried and failed. */
   retries: number;
   /**
    * Why the GPU's JPEG engines do not decode; null where they do, on a core without a GPU, and until the first

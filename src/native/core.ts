@@ -72,7 +72,7 @@ export function gpus(): NativeGpus {
   return foundGpus;
 }
 
-/** What a model file says about itself. Rejects with `unknown_model` or `invalid_model`. */
+/** As `NativeAddon.describeModel`. Rejects with `unknown_model` or `invalid_model`. */
 export async function describeModel(path: string): Promise<NativeModelDescription> {
   return loadAddon().describeModel(path).catch(rethrow);
 }
@@ -120,7 +120,7 @@ export async function decodeImage(
 }
 
 type Always = 'roots' | 'device' | 'threads' | 'maxFileBytes' | 'maxPixels' | 'maxSide';
-/** What is left out is as in `PLAIN`. */
+/** Options that are left out have the values of `PLAIN`. */
 export type CoreOptions = Pick<NativeCoreOptions, Always> &
   Partial<Omit<NativeCoreOptions, Always>>;
 

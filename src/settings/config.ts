@@ -55,8 +55,8 @@ export function inheritedEnvironment(environment = process.env): NodeJS.ProcessE
 }
 
 /**
- * What `CUDA_VISIBLE_DEVICES` must be so that a process sees only the GPU that is `ordinal` in this one; empty, which
- * hides all GPUs, where this process does not see so many.
+ * The value of `CUDA_VISIBLE_DEVICES` with which a process sees only the GPU that is `ordinal` in this one; empty,
+ * which hides all GPUs, where this process does not see so many.
  */
 export function onlyVisibleGpu(ordinal: number, environment = process.env): string {
   const visible = environment.CUDA_VISIBLE_DEVICES;

@@ -70,7 +70,7 @@ export function readRoots(text: string): string[] {
   return list.success ? list.data.filter((root) => root !== '') : splitList(text, delimiter);
 }
 
-/** What `readRoots` reads as these folders. */
+/** The text that `readRoots` reads as these folders. */
 export function writeRoots(roots: readonly string[]): string {
   const text = roots.join(delimiter);
   const same = readRoots(text);

@@ -35,7 +35,7 @@ export class AliasReads {
     return this.#versions.get(keyOf(name), version);
   }
 
-  /** What a rollback goes to. Throws `alias_not_found`, and `no_other_model` where there is nothing. */
+  /** The version that a rollback goes to. Throws `alias_not_found`, and `no_other_model` where there is none. */
   aliasBefore(name: string): StoredAlias {
     return versionBefore(this.#versions, name);
   }

@@ -32,7 +32,7 @@ export interface GroupResult {
   lost: boolean;
 }
 
-/** What operations of a transaction leave for after its commit. */
+/** Notes that the operations of a transaction leave for after its commit. */
 export class CommitNotes {
   events: JobEvent[] = [];
   webhooksAdded = 0;

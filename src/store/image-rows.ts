@@ -45,7 +45,7 @@ export class ImageFacts {
   readonly #boxes = new Map<string, number[]>();
   readonly #regions = new RegionSums();
   readonly #models = new Map<string, NamedVersion & { images: number }>();
-  /** Of the images that were added. */
+  /** Figures of the images that were added. */
   readonly figures = { ...NO_FIGURES };
 
   constructor(statements: Statements, jobNumber: number) {
@@ -155,7 +155,7 @@ const PAGE_LENGTH = 128 * 1024;
 interface ImagesOf {
   number: number;
   imageCount: number;
-  /** What an image without an outcome is. */
+  /** State of an image without an outcome. */
   without: 'pending' | 'not_run';
 }
 

@@ -81,7 +81,7 @@ export class JobReads {
     return jobIds.map((jobId) => Object.fromEntries(byJob.get(jobId) ?? []));
   }
 
-  /** Of file names of drawn copies, those that belong to images of jobs. */
+  /** The given file names of drawn copies that belong to images of jobs. */
   copiesOfJobs(names: readonly string[]): string[] {
     const rows = this.#statements.all(
       `SELECT DISTINCT name FROM json_each(?) AS wanted CROSS JOIN drawn_copies ON name = wanted.value`,
@@ -98,7 +98,7 @@ export class JobReads {
     return kept;
   }
 
-  /** Of all jobs that the filter finds, whatever its `status`. */
+  /** Counts of all jobs that the filter finds, whatever its `status`. */
   countByStatus(filter: JobFilter): Record<JobStatus, number> {
     const { from, where, values } = conditions({ ...filter, status: undefined }, false);
     // By the index of the states, which has no long rows.

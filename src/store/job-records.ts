@@ -36,7 +36,7 @@ export interface Submission {
   idempotency: Idempotency | null;
   /** False: only an idempotent repeat is answered, nothing is stored. */
   admit: boolean;
-  /** What the key may take; null: no more than the service. A repeat is answered whatever it says. */
+  /** Allowances of the key; null: no more than the service. A repeat is answered whatever they say. */
   allowed?: JobAllowances | null;
 }
 
@@ -79,7 +79,7 @@ export interface QueuedJob {
   priority: number;
   submittedAt: number;
   imageCount: number;
-  /** What the last of its images with a new version ran on; absent where none has run. */
+  /** The model of the last of its images with a new version; absent where none has run. */
   model?: NamedVersion | null;
 }
 
@@ -131,7 +131,7 @@ export interface StoredResult {
   workerId: string;
 }
 
-/** What counts of a job are made of. */
+/** One image, as the counts of a job read it. */
 export interface StoredCounts {
   index: number;
   path: string;
@@ -189,15 +189,15 @@ export interface Swept {
   more: boolean;
 }
 
-/** What an API key has in the store. */
+/** Use of the store by an API key. */
 export interface StoreUse {
   /** The key; empty without authentication. */
   owner: string;
   /** About. */
   bytes: number;
   /**
-   * Of these, what neither age nor the bound removes: kept jobs, those that have not ended or wait for a webhook,
-   * views.
+   * The part of `bytes` that neither age nor the bound removes: kept jobs, those that have not ended or wait for a
+   * webhook, views.
    */
   staying: number;
   /** Jobs. */
@@ -213,10 +213,10 @@ export interface StoreAllowance {
   isNear: boolean;
 }
 
-/** What a submission is checked against. */
+/** The limits that a submission is checked against. */
 export interface JobAllowances {
   jobs: Allowance | null;
-  /** Of the queue. */
+  /** Free places of the queue. */
   freeJobs: number;
   store: StoreAllowance | null;
 }
@@ -225,7 +225,9 @@ export interface JobAllowances {
 export type StoreShares = Readonly<Record<string, Pick<Allowance, 'most' | 'isMarked'>>> | null;
 
 export interface MadeRoom extends Swept {
-  /** Of the jobs that were removed, when the first and the last of them had ended; null where none was. */
+  /**
+   * Time at which the first of the removed jobs had ended, and the last one in `newest`; null where none was removed.
+   */
   oldest: number | null;
   newest: number | null;
   /** Bytes of the tables before. */
@@ -236,7 +238,7 @@ export interface MadeRoom extends Swept {
 export interface StoreSize {
   /** By the tables. */
   used: number;
-  /** Of the file: with pages that are free and will be used again. */
+  /** Size of the file: with pages that are free and will be used again. */
   file: number;
 }
 

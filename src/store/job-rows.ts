@@ -36,7 +36,7 @@ export function toStoredJob(row: JobRow): StoredJob {
   return {
     ...known,
     spec: {
-      // What is newer than the job has its default.
+      // A setting that is newer than the job has its default.
       ...DEFAULT_FIELDS,
       ...others,
       options: { ...DEFAULT_PARAMETERS, ...options },

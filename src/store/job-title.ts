@@ -1,10 +1,10 @@
-/** What a job is called in lists, and the texts that it is found by. */
+/** Titles of jobs in lists, and the texts that jobs are found by. */
 import { foldText } from '../base/fold-text.js';
 import type { Job, TypedPaths } from './job.js';
 
 /** Longer metadata is not searched for a title: a list has many jobs. */
 const LONGEST_METADATA = 4_096;
-/** Of the typed paths, in characters. */
+/** Limit of the typed paths, in characters. */
 const LONGEST_PATHS = 2_000;
 /** For the order by title. */
 const LONGEST_TITLE = 200;

@@ -41,11 +41,11 @@ export interface JobOrigin {
 export interface TypedPaths {
   /** The first ones, as many as are stored; at least one. */
   paths: readonly string[];
-  /** Of all. */
+  /** Number of all paths. */
   count: number;
 }
 
-/** What does not depend on the images. */
+/** Settings that do not depend on the images. */
 export type SharedSettings = Omit<JobSettings, 'typed' | 'upload' | 'leftOut' | 'origin'>;
 
 export interface JobSpec extends JobSettings {
@@ -60,7 +60,7 @@ export interface Job extends JobFigures {
   imageCount: number;
   /** Images that have an entry, ok or error. */
   finishedImages: number;
-  /** What its images with a result ran on: one entry where all workers compute alike and no model file was lost. */
+  /** Models of its images with a result: one entry where all workers compute alike and no model file was lost. */
   models: readonly JobModelUse[];
   /** The job whose failed images this one runs again. */
   retryOf: string | null;
@@ -85,7 +85,7 @@ export interface JobModelUse extends NamedVersion {
 export type ClassCounts = Readonly<Record<string, number>>;
 
 /**
- * What an image without an outcome is: it waits for its turn, or its job was ended before it had one. All counts,
+ * State of an image without an outcome: it waits for its turn, or its job was ended before it had one. All counts,
  * states and results follow this.
  */
 export function withoutOutcome({ completedAt }: Pick<Job, 'completedAt'>): 'pending' | 'not_run' {

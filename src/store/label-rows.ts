@@ -1,4 +1,4 @@
-/** What people write on jobs, and the narrow row by which a job is found and ordered in lists. */
+/** Labels that people set on jobs, and the narrow row by which a job is found and ordered in lists. */
 import type { JobLabels, Keep } from '../api/job-labels.js';
 import { foldText } from '../base/fold-text.js';
 import { searchText, titleKey } from './job-title.js';

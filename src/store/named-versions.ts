@@ -5,10 +5,10 @@
 import { LatticeError } from '../api/errors.js';
 import type { Statements } from './statements.js';
 
-/** What results name can be looked up in so many versions. */
+/** Number of versions in which a name of a result can be looked up. */
 const VERSIONS_KEPT = 100;
 
-/** Of the rows of `versions`, the newest of each name, if it has content. */
+/** Condition on rows of `versions`: the newest of each name, if it has content. */
 const PRESENT = `content IS NOT NULL AND version =
   (SELECT max(version) FROM versions AS each WHERE each.owner = versions.owner AND each.name = versions.name)`;
 
@@ -22,7 +22,7 @@ export interface VersionedTable {
   knowsBefore: boolean;
   /** Names of one owner. */
   most: number;
-  /** What lies between the look at the version that is to be replaced and the write. */
+  /** The work between the look at the version that is to be replaced and the write. */
   meanwhile: string;
 }
 
@@ -32,7 +32,7 @@ export interface Version {
   name: string;
   /** From 1; grows with every change, also over a deletion. */
   version: number;
-  /** Of this version, Unix seconds. */
+  /** Time at which this version was stored, Unix seconds. */
   storedAt: number;
   /** Version that a rollback goes back to; null: there is none. */
   before: number | null;

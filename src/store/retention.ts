@@ -14,7 +14,7 @@ import type { Statements } from './statements.js';
 import { allUse } from './use-rows.js';
 
 const JOBS_PER_CALL = 50;
-/** Of its mark, from which on the oldest jobs of a key go. */
+/** Share of its mark from which on the oldest jobs of a key are removed. */
 const MARK_FROM = 0.8;
 const ROWS_PER_CALL = 1000;
 /** How long a watch knows a file that is not there: a volume may be away for weeks. */
@@ -23,7 +23,7 @@ const MISSING_FILE_HOURS = 90 * 24;
 const FREE_PAGES_KEPT = 16_384;
 /** Events of a job that goes to make room. */
 const EVENTS_PER_JOB = 3;
-/** Of the clock, at most, in the shortest time that something is kept. */
+/** Limit of the marks of the clock in the shortest time that a row is kept. */
 const MARKS = 1000;
 /** A pending webhook keeps its job. */
 const REMOVABLE = 'completed_at IS NOT NULL AND keep_days IS NULL AND awaited = 0';
@@ -44,9 +44,9 @@ export class Retention {
   }
 
   /**
-   * What is kept for some hours is kept while the service runs so long, whatever the clock does: nothing goes unless
-   * its time is before all that the clock has shown since. Ends the `keep` of jobs whose days of running time are over.
-   * To be called before each sweep.
+   * A row that is kept for some hours is kept while the service runs so long, whatever the clock does: nothing goes
+   * unless its time is before all that the clock has shown since. Ends the `keep` of jobs whose days of running time
+   * are over. To be called before each sweep.
    */
   sweepLimits({ now, running, resultTtlHours, historyHours }: KeptTimes): SweepLimits {
     const total = this.#mark(now, running, Math.min(resultTtlHours, historyHours));
@@ -176,7 +176,7 @@ export class Retention {
     return this.#statements.run(sql, most) > 0;
   }
 
-  /** Of these owners: as many as have the images of one call together, and at least one. */
+  /** The jobs of these owners that ended first: as many as have the images of one call together, and at least one. */
   #oldestEnded(owners: readonly Pick<StoreUse, 'owner'>[]): EndedJob[] {
     const oldest = owners
       .flatMap(({ owner }) => this.#endedJobs(owner, Infinity))
@@ -186,7 +186,7 @@ export class Retention {
     return oldest.filter((job, at) => (images += job.images) <= ROWS_PER_CALL || at === 0);
   }
 
-  /** Of one owner, those that ended first and may go. */
+  /** The jobs of one owner that ended first and may be removed. */
   #endedJobs(owner: string, before: number): EndedJob[] {
     return this.#statements.all(
       `SELECT number, completed_at AS completedAt, image_count AS images FROM jobs
@@ -233,7 +233,7 @@ export class Retention {
     }
   }
 
-  /** Of watches that are gone, and those that have been missing for long. */
+  /** Removes files of watches that are gone, and those that have been missing for long. */
   #removeFiles(before: number): number {
     const all = 'SELECT watch, path, version FROM watched_files';
     const remove = (which: string, value: number) =>
@@ -278,7 +278,7 @@ export class Retention {
     return { copies, left: swept.length > JOBS_PER_CALL };
   }
 
-  /** Of these images; a copy that another image has too stays. */
+  /** Removes the copies of these images from the table. Returns the names of those that no other image has. */
   #takeCopies(from: number, end: number): string[] {
     const names = this.#statements.all(
       'DELETE FROM drawn_copies WHERE task >= ? AND task < ? RETURNING name',

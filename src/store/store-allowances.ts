@@ -3,7 +3,7 @@ import type { Allowances } from '../api/quotas.js';
 import type { StoreAllowance } from './job-records.js';
 import type { ServiceStore } from './service-store.js';
 
-/** Of the bound of the store: from here on room is made. */
+/** Share of the bound of the store: from here on room is made. */
 export const ROOM_FROM = 0.9;
 
 /** Null: all. */

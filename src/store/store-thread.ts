@@ -264,7 +264,7 @@ function start(port: MessagePort, folder: DataFolder): StoreOpened {
   };
 }
 
-/** What cannot be read at the moment is as it was. */
+/** The last known size where it cannot be read at the moment. */
 function lastKnown(readSize: () => StoreSize): () => StoreSize {
   let size: StoreSize = { used: 0, file: 0 };
   return () => {

@@ -3,11 +3,11 @@ import { excess, refuseExcess } from '../api/quotas.js';
 import type { JobAllowances, StoreAllowance, StoreUse } from './job-records.js';
 import type { Statements } from './statements.js';
 
-/** Of a job beside its texts: its rows, their indexes and its events. */
+/** Bytes of a job beside its texts: its rows, their indexes and its events. */
 export const JOB_BYTES = 900;
-/** Of an image beside its path and its outcome. */
+/** Bytes of an image beside its path and its outcome. */
 export const IMAGE_BYTES = 130;
-/** What an outcome will take, as long as there is none: a key that has submitted much has it already. */
+/** Bytes that an outcome will take, as long as there is none: a key that has submitted much has used them already. */
 export const OUTCOME_BYTES = 500;
 
 export class UseReads {
@@ -17,7 +17,7 @@ export class UseReads {
     this.#statements = statements;
   }
 
-  /** Of the keys that have, or had, something. */
+  /** Use by the keys that have, or had, something. */
   storeUse(): StoreUse[] {
     return allUse(this.#statements);
   }

@@ -23,7 +23,7 @@ export class WatchReads {
     this.#files = files;
   }
 
-  /** Of all owners. */
+  /** Watches of all owners. */
   watches(): StoredWatch[] {
     const sql = `SELECT ${WATCH_COLUMNS} FROM watches ORDER BY owner, name`;
     return (this.#statements.all(sql) as WatchRow[]).map(toWatch);
@@ -114,7 +114,7 @@ export class WatchWrites {
     return this.#files.watch(number);
   }
 
-  /** Of these paths, files that were there at the beginning are in the ledger. */
+  /** Notes that the files of these paths that were there at the beginning are in the ledger. */
   watchListed(number: number, paths: readonly string[]): void {
     const sql = 'UPDATE watches SET listed = ? WHERE number = ?';
     this.#statements.run(sql, JSON.stringify(paths), number);

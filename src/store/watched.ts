@@ -3,10 +3,10 @@ import { LatticeError } from '../api/errors.js';
 import type { ScheduledTime } from '../api/watch-times.js';
 import type { SharedSettings } from './job.js';
 
-/** Of a service: each has a scan of its own. */
+/** Limit of a service: each watch has a scan of its own. */
 export const MOST_WATCHES = 200;
 
-/** What becomes of files that lie in a folder when a watch of it begins. */
+/** Treatment of files that lie in a folder when a watch of it begins. */
 export const EXISTING_FILES = ['take', 'leave'] as const;
 
 export interface WatchContent {
@@ -20,7 +20,7 @@ export interface WatchContent {
   paused: boolean;
   /** The fields of a submission as they were sent, without `metadata`. */
   request: Readonly<Record<string, unknown>>;
-  /** What they mean. */
+  /** The settings that `request` stands for. */
   settings: SharedSettings;
 }
 
@@ -51,7 +51,7 @@ export interface WatchedFile {
 }
 
 /**
- * What the ledger says of a file. `known`: nothing is to be done. `back`: the same, of one that was missing. `pending`:
+ * State of a file in the ledger. `known`: nothing is to be done. `back`: the same, of one that was missing. `pending`:
  * ask again when images of the watch have got their outcomes. Paths: files of this version were known by these names.
  */
 export type Verdict = 'known' | 'back' | 'pending' | 'new' | readonly string[];

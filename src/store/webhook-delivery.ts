@@ -1,4 +1,4 @@
-/** What the job store keeps for the webhook worker. All times are Unix seconds, fractional. */
+/** Records of the job store for the webhook worker. All times are Unix seconds, fractional. */
 
 /** A POST that is still to be delivered. Stored in the transaction that ended the job. */
 export interface WebhookDelivery {
@@ -13,7 +13,7 @@ export interface WebhookDelivery {
   createdAt: number;
 }
 
-/** What follows from one attempt. */
+/** The consequence of one attempt. */
 export type Verdict =
   | { action: 'succeeded'; status: number }
   | { action: 'retry'; at: number; status: number | null; error: string }

@@ -1,4 +1,4 @@
-/** What a browser loads before it shows the first view, and how large that may be. */
+/** Files that a browser loads before it shows the first view, and the limit of their size. */
 import { gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 

@@ -29,7 +29,7 @@ export default defineConfig({
   build: {
     outDir: '../../dist/ui',
     emptyOutDir: true,
-    // Of the packages in the scripts, which ask to be named.
+    // Licences of the packages in the scripts, which ask to be named.
     license: { fileName: 'licences.txt' },
     target: 'es2022',
     // The page's policy refuses `data:` addresses.

@@ -4,7 +4,7 @@ import { holdsPhotos } from '../files/listing/image-names.js';
 
 /** Above it the path on disk could become longer than the system takes. */
 const MOST_BYTES = 1_024;
-/** Of a file system. */
+/** Limit of a file system. */
 const MOST_COMPONENT_BYTES = 255;
 const MOST_COMPONENTS = 32;
 const CONTROL = /\p{Cc}|\p{Surrogate}/u;
@@ -15,7 +15,7 @@ export interface NameFault {
   detail: string;
 }
 
-/** What keeps the name from being one. */
+/** The rule that the name breaks; null where it breaks none. */
 function nameFault(name: string): string | null {
   if (name === '') return 'A file has a name.';
   if (Buffer.byteLength(name) > MOST_BYTES) return `A name has at most ${MOST_BYTES} bytes.`;

@@ -17,11 +17,11 @@ import { notRead } from './upload-name.js';
 
 /** Enough for the first bytes of every format. */
 const HEAD_BYTES = 1_024;
-/** What a file takes on disk is a multiple of it: many small files fill a disk too. */
+/** The size of a file on disk is a multiple of it: many small files fill a disk too. */
 const BLOCK = 4_096;
 /** The job store needs the rest of the disk. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
-/** Of pictures on their way into the detector. */
+/** Limit of the pictures that are being read into the detector. */
 const MOST_BORROWED = 256 * 1024 * 1024;
 
 export const UPLOAD_ID = /^up_[\w-]{24}$/;
@@ -30,10 +30,10 @@ export const UPLOAD_ID = /^up_[\w-]{24}$/;
 export const UPLOADS_FOLDER = 'uploads';
 
 export interface UploadLimits {
-  /** Of all uploads together. */
+  /** Limit of all uploads together. */
   maxBytes: number;
   maxFileBytes: number;
-  /** Of one upload. */
+  /** Limit of one upload. */
   maxFiles: number;
 }
 
@@ -72,7 +72,7 @@ export class UploadedFiles {
   readonly #folder: string;
   readonly #sizes = new Map<string, UploadSize>();
   #used = 0;
-  /** Of files that are being written, by upload. */
+  /** Bytes reserved for files that are being written, by upload. */
   readonly #reserved = new Map<string, number>();
   readonly #gate = new ByteGate(MOST_BORROWED);
   /** Renames are one by one, so that each knows what it replaces. */
@@ -106,12 +106,12 @@ export class UploadedFiles {
     return Math.max(0, this.limits.maxBytes - this.#used - sumOf(this.#reserved.values()));
   }
 
-  /** What the upload takes of the quota: with files that are being written. */
+  /** Bytes of the quota that the upload takes, with files that are being written. */
   takenBy(id: string): number {
     return this.sizeOf(id).bytes + (this.#reserved.get(id) ?? 0);
   }
 
-  /** Of all folders that are on disk. */
+  /** Ids of all folders that are on disk. */
   async ids(): Promise<string[]> {
     const names = await readdir(this.#folder).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
@@ -292,7 +292,7 @@ export class UploadedFiles {
 }
 
 interface Share {
-  /** What the file has so far. Throws `uploads_full`. */
+  /** Reserves the bytes that the file has so far. Throws `uploads_full`. */
   grow(bytes: number): void;
   release(): void;
 }

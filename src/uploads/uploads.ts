@@ -22,7 +22,7 @@ import { uploadNotFound, type StoredUpload, type UploadPlace } from '../store/up
 
 /** How long an upload waits for a job. */
 export const IDLE_SECONDS = 3_600;
-/** Of one owner, that no job has: each takes a row and a folder, also without a file. */
+/** Limit of the uploads of one owner that no job has: each takes a row and a folder, also without a file. */
 const MOST_IDLE = 64;
 
 export interface PlannedFile {
@@ -67,7 +67,7 @@ export interface UploadsParts {
   files: UploadedFiles;
   /** Whose each upload is. */
   owners?: Map<string, string | null>;
-  /** What API keys may take. */
+  /** Limits per API key. */
   allowances?: Allowances;
   /** Why none are taken; those that are there stay as long as their jobs. Null: they are. */
   off: string | null;
@@ -80,7 +80,7 @@ export interface UploadsParts {
 export class Uploads {
   readonly #parts: UploadsParts;
   readonly #now: () => number;
-  /** Of this process; an upload of an earlier one counts as used at the start. */
+  /** Time of the last use in this process; an upload of an earlier one counts as used at the start. */
   readonly #usedAt = new Map<string, number>();
   readonly #startedAt: number;
   readonly #owners: Map<string, string | null>;

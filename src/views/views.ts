@@ -13,7 +13,7 @@ import type { StoreAllowances } from '../store/store-allowances.js';
 import { nameNotFound, type Put } from '../store/named-versions.js';
 import type { StoredView, ViewContent } from '../store/view-rows.js';
 
-/** What an image is run with, and the view that it comes from. */
+/** The options that an image is run with, and the view that they come from. */
 export interface Resolved {
   options: DetectOptions;
   used: Pick<ProcessedImage, 'view'>;

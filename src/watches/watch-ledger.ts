@@ -1,4 +1,7 @@
-/** What watches store, as the part above the jobs sees it. Their files are submitted with `JobService.submitFiles`. */
+/**
+ * The calls of the store for watches, for the part above the jobs. Their files are submitted with
+ * `JobService.submitFiles`.
+ */
 import type { ServiceStore } from '../store/service-store.js';
 
 export type WatchLedger = Pick<

@@ -36,7 +36,7 @@ export interface WatchRunParts {
   onLag: (watch: string, seconds: number) => void;
 }
 
-/** What the watch sees at the moment. */
+/** State, counts and last scan of a watch at the moment. */
 export interface WatchProgress {
   state: WatchState;
   reason: string | null;
@@ -110,7 +110,7 @@ export class WatchRun {
     await inTime(this.#ready, ms, undefined);
   }
 
-  /** What it does from now on. */
+  /** Replaces the watch from now on. */
   change(watch: StoredWatch): void {
     this.#watch = watch;
     this.#ready = new Promise((resolve) => (this.#isReady = resolve));
@@ -262,7 +262,7 @@ export class WatchRun {
     }, wait);
   }
 
-  /** What lies there when the watch begins is in the ledger before the watch is said to be active. */
+  /** The files that lie there when the watch begins are in the ledger before the watch is said to be active. */
   async #list(folders: OpenFolders, { isWhole }: ScanReport): Promise<void> {
     const { ledger } = this.#parts;
     const { number } = this.#watch;

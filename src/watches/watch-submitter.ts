@@ -38,7 +38,7 @@ export class WatchSubmitter {
   /** When files whose images have no outcome yet arrived, by task, of a clock that nobody sets. */
   readonly #arrivals = new Map<number, number>();
   readonly #openJobs = new Set<string>();
-  /** Of an earlier process. */
+  /** Number of open jobs of an earlier process. */
   #oldOpenJobs = 0;
   #counts: FileCounts | null = null;
   #refusal: string | null = null;

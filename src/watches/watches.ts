@@ -20,7 +20,7 @@ export interface WatchesOptions {
   /** False: the system is not asked to tell of changed folders. */
   notices?: boolean;
   onLag?: (watch: string, seconds: number) => void;
-  /** What API keys may take. */
+  /** Limits per API key. */
   allowances?: Allowances;
 }
 
@@ -83,7 +83,7 @@ export class Watches {
     return counts;
   }
 
-  /** Of all owners, for metrics. */
+  /** Progress of the watches of all owners, for metrics. */
   progress(): { name: string; progress: WatchProgress }[] {
     return [...this.#runs.values()].map(({ watch, progress }) => ({ name: watch.name, progress }));
   }

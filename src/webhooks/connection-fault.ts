@@ -7,7 +7,7 @@ const CERTIFICATES = new Map([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another host name'],
 ]);
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|ISSUER|CERT_UNTRUSTED/;
-/** What a server answers that speaks another protocol. */
+/** Errors of OpenSSL where a server speaks another protocol. */
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL/;
 const MOST_CHARACTERS = 300;
 

@@ -19,7 +19,8 @@ const METADATA_ADDRESSES = [
 ].map((address) => ipaddr.parse(address).toNormalizedString());
 
 /**
- * Of IPv6. What lies outside is not assigned, or holds an IPv4 address: `::7f00:1` is 127.0.0.1 (RFC 4291, 2.5.5.1).
+ * The assigned network of IPv6. An address outside is not assigned, or holds an IPv4 address: `::7f00:1` is 127.0.0.1
+ * (RFC 4291, 2.5.5.1).
  */
 const PUBLIC_NETWORK = ipaddr.IPv6.parseCIDR('2000::/3');
 

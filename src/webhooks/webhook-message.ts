@@ -1,4 +1,4 @@
-/** What is sent: body and headers of Standard Webhooks 1.0. */
+/** The webhook message: body and headers of Standard Webhooks 1.0. */
 import { Webhook } from 'standardwebhooks';
 import { webhookEvent } from '../api/events.js';
 import { withMember } from '../base/json-text.js';
@@ -11,7 +11,7 @@ export interface WebhookMessage {
   headers: Record<string, string>;
 }
 
-/** What a job ended as. */
+/** The record of a job that ended, and its status. */
 export interface EndedRecord {
   status: string;
   /** The result record as the interface shows it, as JSON text. */

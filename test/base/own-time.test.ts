@@ -21,7 +21,7 @@ test('a process that waits for something else has no more than its time', async 
   const { pid = 0 } = child;
   const before = cpuWaitMs(pid);
   const took = await ended(pid, 300);
-  // What it waited for a CPU itself, at its start for example, comes on top.
+  // The time that it waited for a CPU, at its start for example, comes on top.
   expect(took).toBeGreaterThanOrEqual(299);
   expect(cpuWaitMs(pid) - before).toBeLessThan(took);
   child.kill('SIGKILL');

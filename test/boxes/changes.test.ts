@@ -120,7 +120,7 @@ test('letter case makes no other class', () => {
     ['same', 'car@0', 'Car@0'],
     ['changed', 'bus@300', 'Truck@300'],
   ]);
-  // Of two boxes in one place the partner is the one of the same class.
+  // If two boxes are in one place, the partner is the one of the same class.
   expect(changesOf([box('car', 0)], [box('Bus', 0), box('Car', 8)])[0]).toEqual([
     ...['same', 'car@0', 'Car@8'],
   ]);

@@ -16,7 +16,7 @@ import { writeTwoPhotos } from '../support/two-photos.js';
 import { browserPath, withPage } from './browser.js';
 
 const NAME = 'two.png';
-/** What the page asks for, and the lowest that it shows. */
+/** Threshold that the page asks for, and the lowest that it shows. */
 const LOW = 0.1;
 const folder = mkdtempSync(join(tmpdir(), 'lattice-page-'));
 

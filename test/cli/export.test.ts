@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a command says with standard output on a screen. */
+/** Messages of a command whose standard output is a screen. */
 async function onScreen(...args: string[]): Promise<string> {
   let said = '';
   const say = (line: string): void => {

@@ -65,7 +65,7 @@ const BENCH = [
 
 interface Writer {
   args: (output: string) => string[];
-  /** What every output of the command has. */
+  /** Pattern of every output of the command. */
   content: RegExp;
   /** Said of a folder in the place of a file. */
   ofFolder?: number;

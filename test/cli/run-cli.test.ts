@@ -23,7 +23,7 @@ test('help names every command; each command has help with examples', async () =
   for (const name of commandsOf(help.out)) await expectHelp([name]);
 });
 
-/** Of the command and of those beneath it. */
+/** Checks the help of the command and of those beneath it. */
 async function expectHelp(words: readonly string[]): Promise<void> {
   const { code, err, out } = await run(...words, '--help');
   expect(out).not.toMatch(TWICE);
@@ -32,7 +32,7 @@ async function expectHelp(words: readonly string[]): Promise<void> {
   for (const part of commandsOf(out)) await expectHelp([...words, part]);
 }
 
-/** Of a help text. */
+/** Names of the commands in a help text. */
 function commandsOf(help: string): string[] {
   const [, list = ''] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
   return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);

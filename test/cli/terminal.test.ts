@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { consoleTerminal } from '../../src/cli/terminal.js';
 
-/** What a screen shows that both outputs go to. */
+/** A screen that shows both outputs. */
 function screen(isTTY: boolean) {
   const shown = { text: '' };
   const output = { isTTY, write: (text: string) => (shown.text += text) };

@@ -1,4 +1,4 @@
-/** What the client does when answers are slow, refused or cut off, and when the service goes away and comes back. */
+/** The client when answers are slow, refused or cut off, and when the service goes away and comes back. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

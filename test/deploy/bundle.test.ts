@@ -1,4 +1,4 @@
-/** What `scripts/bundle.mjs` puts into dist/bundle/. */
+/** The files that `scripts/bundle.mjs` puts into dist/bundle/. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -38,7 +38,7 @@ const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 
 let shown: string;
 
-/** Of a service that has answered, refused, run a job, and tried to send its webhook. */
+/** Metrics of a service that has answered, refused, run a job, and tried to send its webhook. */
 async function scrapeService(): Promise<string> {
   await using service = await startService({ env: FEW_THREADS });
   await detect(service.url);

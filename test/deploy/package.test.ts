@@ -76,7 +76,7 @@ describe.skipIf(unpackable !== undefined)('the package of the service', () => {
   const project = join(home, 'project');
   const installed = join(project, 'node_modules', service);
   const lattice = join(project, 'node_modules/.bin/lattice');
-  /** Of an empty session: no tools of the checkout, no compiler's variables. */
+  /** Environment of an empty session: no tools of the checkout, no compiler's variables. */
   const env = { HOME: home, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
   const run = async (...args: string[]) =>
     (await execute(lattice, args, { cwd: project, env })).stdout;

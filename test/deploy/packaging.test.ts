@@ -1,4 +1,4 @@
-/** What is written in several places of `deploy/` says the same, and is what the service takes. */
+/** Facts that are written in several places of `deploy/` agree, and are those that the service takes. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

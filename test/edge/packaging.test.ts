@@ -1,4 +1,4 @@
-/** What is written in several places of `edge/` says the same. */
+/** Facts that are written in several places of `edge/` agree. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

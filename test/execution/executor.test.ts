@@ -400,7 +400,7 @@ describe('a worker that cannot run an image that others can', () => {
   });
 });
 
-/** What may happen, in any order. */
+/** Events that may happen, in any order. */
 const events = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('ask'), pick: fc.nat(99) }) },

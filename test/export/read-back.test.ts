@@ -105,7 +105,7 @@ test('the archive holds a YOLO dataset with a name of its own for each image', a
 });
 
 const percent = { type: 'number', minimum: 0, maximum: 100 };
-/** What Label Studio imports as pre-annotated tasks with boxes, after its documentation of predictions. */
+/** Schema of pre-annotated tasks with boxes that Label Studio imports, after its documentation of predictions. */
 const TASKS = {
   type: 'array',
   items: {

@@ -1,4 +1,4 @@
-/** What is opened, and what is said, where no file has the name of a request. */
+/** The file that is opened, and the error, where no file has the name of a request. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -11,7 +11,7 @@ import { timeInName, wallTimeOf } from '../../src/files/wall-time.js';
 import { holdFolder } from '../support/held-folder.js';
 
 const TAKEN = '2024-02-29T07:08:09';
-/** Of the files: 2001, in the zone of this process. */
+/** Time of the last change of the files: 2001, in the zone of this process. */
 const CHANGED = new Date(2001, 1, 3, 4, 5, 6);
 const CHANGED_TEXT = '2001-02-03T04:05:06';
 

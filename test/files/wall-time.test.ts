@@ -18,7 +18,7 @@ describe.each([
   ['99999999_20251126-143000.png', HALF_PAST_TWO],
   ['Reolink_01_20251126143000.jpg', HALF_PAST_TWO],
   ['192.168.1.64_01_20251126143000123_MOTION_DETECTION.jpg', HALF_PAST_TWO],
-  // Of twelve hours.
+  // Times of a clock of twelve hours.
   ['cam 2025-11-26 02.30.00 PM.jpg', HALF_PAST_TWO],
   ['cam 2025-11-26 02.30.00 AM.jpg', '2025-11-26T02:30:00'],
   ['cam 2025-11-26 12.30.00 AM.jpg', '2025-11-26T00:30:00'],

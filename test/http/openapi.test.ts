@@ -363,7 +363,7 @@ describe('headers', () => {
       }
     }
     expect(headersOf('/v1/jobs/{job_id}/result', 'get', 409)).toHaveProperty('Retry-After');
-    // Of two codes only one says when to come again.
+    // One of two codes says when to come again.
     expect(headersOf('/v1/jobs/{job_id}', 'delete', 409)).toMatchObject({
       'Retry-After': { required: false },
     });

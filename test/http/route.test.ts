@@ -1,4 +1,4 @@
-/** What a route says of itself, as the server asks for it. */
+/** The rules of a route, as the server asks for them. */
 import { expect, test } from 'vitest';
 import { compose } from '../support/composed-app.js';
 

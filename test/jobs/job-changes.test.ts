@@ -101,7 +101,7 @@ test('whatever the orders and the pages, every image of both jobs is counted onc
           [...counts.values()].every((count) => count === 1),
         );
         if (!once) return;
-        // Of an image that a job has twice the other order may pair other ones.
+        // If a job has an image twice, the other order may pair other ones.
         const back = await compareJobs(jobs, second, first, HOW);
         expect(back.images).toMatchObject({ compared, failed, onlyHere: onlyThere });
         const sums = there.classes.get('car');

@@ -10,7 +10,10 @@ import { openStore } from '../../src/store/service-store.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf } from './job-folder.js';
 import { until } from '../support/eventually.js';
 
-/** Of the image's name: `n` without boxes, `x` an error, `b` a bus and an unsure car, else a car. */
+/**
+ * A detector that answers by the image's name: `n` without boxes, `x` an error, `b` a bus and an unsure car, else a
+ * car.
+ */
 function detector(): FakeDetector {
   const fake = new FakeDetector();
   fake.answer = ({ path }) => (path.startsWith('x') ? 'invalid_image' : 'ok');

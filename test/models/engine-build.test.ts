@@ -1,4 +1,6 @@
-/** What callers, readiness and log see of an engine's build, with the build's progress set by hand. */
+/**
+ * The answers to callers, the readiness and the log during an engine's build, with the build's progress set by hand.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import { EngineBuild, retryAfter } from '../../src/models/engine-build.js';

@@ -40,7 +40,7 @@ function modelOf(batches: number[]): LoadedModel {
   return model;
 }
 
-/** What one build does: its steps end when a test says so. */
+/** One build: its steps end when a test says so. */
 interface StartedBuild {
   batch: number;
   isClosed: boolean;
@@ -51,7 +51,7 @@ interface RigOptions {
   /** Batch sizes whose engines give other boxes. */
   wrong?: readonly number[];
   keeps?: boolean;
-  /** Of the file that is built. */
+  /** SHA-256 of the file that is built. */
   sha256?: string;
 }
 

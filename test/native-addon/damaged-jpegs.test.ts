@@ -22,7 +22,7 @@ const REFUSALS = ['invalid_image', 'unsupported_image_format', 'image_too_large'
 interface Photo {
   name: string;
   bytes: Buffer;
-  /** Of each row, to find those that a damage changed. */
+  /** Pixels of each row, to find those that a damage changed. */
   rows: Buffer[];
   result: RawResult;
 }

@@ -38,7 +38,7 @@ interface Loaded {
   replaced: string[];
 }
 
-/** What a start of the service does. */
+/** Loads a model as a start of the service does. */
 async function load(more: { keptBytes?: number; model?: string } = {}): Promise<Loaded> {
   const { keptBytes, model: file } = more;
   const { core, model } = await openTestCore(

@@ -1,4 +1,4 @@
-/** What outlives what: worker threads, exits and crashes in the middle of work, each in a process of its own. */
+/** Lifetimes: worker threads, exits and crashes in the middle of work, each in a process of its own. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -50,7 +50,7 @@ const until = async (what: string, isSo: () => Promise<boolean> | boolean) => {
 };
 const refused = /belong to the service at ws:\/\/127\.0\.0\.1:8000: set LATTICE_RAY_NAMESPACE/;
 const refusals = () => second.output().split('The workers cannot be started').length - 1;
-/** What the second one has submitted to the present head. */
+/** Jobs that the second one has submitted to the present head. */
 const jobs = async () => {
   const answer = await fetch(`${ray.dashboard}/api/jobs/`).catch(() => null);
   return answer?.ok === true ? ((await answer.json()) as { entrypoint: string }[]) : [];

@@ -1,4 +1,4 @@
-/** What the service offers beyond the interface document, over real HTTP: lists, cancel, repeats, pictures, pages. */
+/** Calls of the service beyond the interface document, over real HTTP: lists, cancel, repeats, pictures, pages. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -37,7 +37,8 @@ const LISTED = 'https://app.example';
 const page = (origin: string) => ({ origin, 'sec-fetch-site': 'cross-site' });
 
 /**
- * What a browser sends for a foreign page: with CORS, by a form of a sandboxed frame, by an old browser, by an element.
+ * Headers that a browser sends for a foreign page: with CORS, by a form of a sandboxed frame, by an old browser, by an
+ * element.
  */
 const FOREIGN: Record<string, string>[] = [
   page(EVIL),

@@ -1,4 +1,4 @@
-/** What is refused, and how, over real HTTP; and what many correct requests at once get. */
+/** Refusals, over real HTTP, and the answers to many correct requests at once. */
 import { request } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

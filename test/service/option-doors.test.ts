@@ -86,7 +86,7 @@ function jobOf(asked: Asked): Promise<string> {
 }
 
 interface Door {
-  /** What it shows of the boxes. */
+  /** The facts of the boxes that it shows. */
   shows: (answer: Answer) => unknown;
   ask: (asked: Asked) => Promise<unknown>;
   /** Options that it refuses. */

@@ -1,4 +1,4 @@
-/** What an operator sees of a start: a wrong folder by its name, and a log that machines can read. */
+/** The output of a start for an operator: a wrong folder by its name, and a log that machines can read. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -97,7 +97,7 @@ describe('what is of one key', () => {
   let service: ServiceProcess;
   let receiver: Server;
   let operations: (Operation & { path: string; method: string })[];
-  /** Of Alice, by the names of parameters. */
+  /** Ids and names that belong to Alice, by the names of parameters. */
   const hers: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -189,7 +189,7 @@ describe('what is of one key', () => {
     putView: { regions: REGIONS, paths: ['**'] },
     putAlias: { model: 'yolov8n' },
   };
-  /** Of all keys, though their paths have a parameter, or of who calls, as a view is. */
+  /** Operations on resources of all keys, though their paths have a parameter, or of the caller, as a view is. */
   const ANSWERED = ['getAlias', 'getAgreement', 'putView', 'docsAsset', 'uiAsset'];
   const askAs = (key: Name, { path, method, operationId }: (typeof operations)[number]) => {
     const address = addressOf(path) + (QUERIES[operationId]?.() ?? '');

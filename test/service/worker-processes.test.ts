@@ -33,7 +33,7 @@ workerConformance({
   workerIds: ['cpu-0', 'cpu-1'],
 });
 
-/** Of the worker processes that the service has started so far. */
+/** Ids of the worker processes that the service has started so far. */
 function workerPids(service: ServiceProcess): number[] {
   const started = service.output().matchAll(/"workerPid":(\d+),"msg":"worker process started"/g);
   return [...started].map(([, pid]) => Number(pid));

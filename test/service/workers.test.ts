@@ -191,7 +191,7 @@ describe('a node whose image folder is not mounted', () => {
   let folder: string;
   let service: ServiceProcess;
   beforeAll(async () => {
-    // What a volume leaves behind.
+    // An empty folder, as a volume that is not mounted leaves it.
     folder = mkdtempSync(join(tmpdir(), 'lattice-unmounted-'));
     service = await open();
     startWorker(service, 'empty', folder);

@@ -1,4 +1,4 @@
-/** What a page of a list costs among 100,000 jobs. Bounds are loose: other work shares the machine. */
+/** The cost of a page of a list among 100,000 jobs. Bounds are loose: other work shares the machine. */
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
@@ -57,7 +57,7 @@ test('a page of 100 among 100,000 jobs', async () => {
   const store = await filledStore(folder);
   const timed = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
     const times: number[] = [];
-    /** Of this process, which waits for the store: other work on the machine does not count. */
+    /** CPU time of this process, which waits for the store: other work on the machine does not count. */
     const cpuMs = () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1_000;

@@ -59,7 +59,7 @@ test.each([true, 3])(
     for (let hours = 1; hours < 72; hours += 1) expect(await hour(), `${hours} h`).toBe(0);
     expect((await store.find(jobId, null)).spec.labels.keep).toBe(keep);
     expect(await store.keptJobs()).toBe(1);
-    // What the process has run is not lost with it.
+    // The running time of a process is kept when the process ends.
     await store.close();
     store = await openStore(folder.path);
     const before = ran;

@@ -1,6 +1,4 @@
-/**
- * What a durable submit costs beside the sync it cannot do without. Bounds are loose: other work shares the machine.
- */
+/** The cost of a durable submit beside the sync that it needs. Bounds are loose: other work shares the machine. */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

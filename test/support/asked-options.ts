@@ -13,7 +13,7 @@ export interface Asked {
   namesClasses?: true;
   /** In jobs and by flags. */
   kept: Partial<DetectionParameters>;
-  /** What the detector gets, where that is not the same. */
+  /** The parameters that the detector gets, where they differ from `kept`. */
   run?: Partial<DetectionParameters>;
 }
 

@@ -14,7 +14,7 @@ export interface Answer {
   body: any;
 }
 
-/** Of all apps of a process that have no jobs of their own: the process may run several test files. */
+/** Jobs of all apps of a process that have none of their own: the process may run several test files. */
 const sharedJobs = await HeldJobs.open();
 // vitest ends its processes by this signal.
 process.once('SIGTERM', () => {

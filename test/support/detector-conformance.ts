@@ -1,4 +1,4 @@
-/** What every `Detector` must do, whatever runs the network: a suite for each implementation's test file. */
+/** The promises of every `Detector`, whatever runs the network: a suite for each implementation's test file. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

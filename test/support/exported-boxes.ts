@@ -1,6 +1,4 @@
-/**
- * What each export format shows of the boxes of one picture: as an answer has them, and as they are read from the file.
- */
+/** The boxes of one picture in each export format: as an answer has them, and as they are read from the file. */
 import { strFromU8, unzipSync } from 'fflate';
 import type { ExportFormat } from '../../src/export/formats.js';
 import type { ImageFields } from '../../src/client/records.js';

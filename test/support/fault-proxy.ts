@@ -12,7 +12,7 @@ export class FaultProxy {
   readonly seen: { method: string; path: string; headers: IncomingMessage['headers'] }[] = [];
   /** False: sockets are refused with 404, as by a proxy that passes no upgrades. */
   passesSockets = true;
-  /** What a client says on a new socket arrives once this is done. */
+  /** Messages of a client on a new socket arrive once this is done. */
   socketsMaySpeak = Promise.resolve();
   /** The next answer breaks off after so many bytes. */
   cutAfterBytes: number | null = null;

@@ -13,7 +13,7 @@ import { FakeDetector } from './fake-detector.js';
 export const END = 'END';
 
 export class FileDetector extends FakeDetector {
-  /** Of the model that is loaded. */
+  /** Digest of the model that is loaded. */
   digest = '0000000000000001';
   precision = 'f32';
   /** By which the clock of its machine is ahead: files then look older than they are. */

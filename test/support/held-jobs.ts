@@ -100,12 +100,12 @@ export class HeldJobs implements AsyncDisposable {
     return this.#store.webhooks;
   }
 
-  /** Of the newest job first. */
+  /** The jobs, the newest first. */
   async jobs(): Promise<Job[]> {
     return (await this.service.list({}, { limit: 1_000, cursor: null })).jobs;
   }
 
-  /** What was submitted. */
+  /** The submitted job. */
   async specOf(jobId: string): Promise<JobSpec> {
     const { spec } = await this.service.get(jobId, null);
     const images = await this.service.images(jobId);

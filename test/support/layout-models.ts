@@ -6,9 +6,9 @@ const SIDE = 640;
 export const CELLS = 8_400;
 
 export interface LayoutOptions {
-  /** Of the file's metadata. */
+  /** Class names in the file's metadata. */
   names: readonly string[] | string;
-  /** Of `output0`, without the batch. */
+  /** Rows of `output0`, without the batch. */
   rows: number;
   columns: number;
   /** The number at this place. */
@@ -70,7 +70,7 @@ function pickRows(most: number): { nodes: Node[]; tensors: Tensor[] } {
 
 export const layoutFile = (options: LayoutOptions): Buffer => onnxFile(layoutNetwork(options));
 
-/** Of an anchor or row: its box in pixels, as centre and size, and a score of which few are high. */
+/** Place of an anchor or row: its box in pixels, as centre and size, and a score of which few are high. */
 export function placeOf(row: number): { centre: [number, number]; size: number; score: number } {
   const centre: [number, number] = [40 + ((row * 37) % 560), 40 + ((row * 61) % 560)];
   return { centre, size: 20 + (row % 5) * 10, score: row % 100 === 0 ? 0.9 : 0.001 };

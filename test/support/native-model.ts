@@ -1,4 +1,4 @@
-/** What the addon says of a loaded model, without an addon. */
+/** A loaded model as the addon describes it, without an addon. */
 import type { NativeModel } from '../../src/native/contract.js';
 
 export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {

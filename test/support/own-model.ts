@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TEST_MODELS } from './service-process.js';
 
-/** What the pattern's car, motorcycle, bus and truck are called. */
+/** Names of the pattern's car, motorcycle, bus and truck. */
 export const OWN_CLASSES = ['car_ahead', 'stop_sign', 'Lorry', 'van'];
 const NAMES = "{0: 'car', 1: 'motorcycle', 2: 'bus', 3: 'truck'}";
 

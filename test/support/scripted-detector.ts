@@ -26,9 +26,9 @@ export class ScriptedDetector implements Detector {
   answer: (request: DetectRequest) => Promise<ImageResult> = () => Promise.resolve(oneCar);
   fault: LatticeError | null = null;
   rate = 0;
-  /** Of the model; none: nobody can say which. */
+  /** Classes of the model; none: nobody can say which. */
   classes = CLASSES;
-  /** Of the models. */
+  /** Confidence threshold of the models. */
   threshold = 0.5;
 
   detect(request: DetectRequest): Promise<ImageResult> {

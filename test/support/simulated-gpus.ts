@@ -1,4 +1,4 @@
-/** What GPUs would tell. */
+/** Readings that GPUs would give. */
 import type { GpuReading } from '../../src/api/schemas/gpu-reading.js';
 import type { NativeGpu } from '../../src/native/contract.js';
 import { SimulatedWorker } from './simulated-worker.js';

@@ -14,7 +14,7 @@ export interface SimulatedWorkerOptions {
   nodeId?: string;
   /** Keeps the paths it saw; false for very many. */
   keeps?: boolean;
-  /** What results name as the time of the network. */
+  /** The time of the network that results name. */
   workMs?: number;
   /** Boxes in each image. */
   boxes?: number;

@@ -7,7 +7,7 @@ export const number = expect.any(Number) as unknown;
 export const worker = expect.stringMatching(/^local-/) as unknown;
 
 const detection = { box: [number, number, number, number], confidence: number, class: text };
-/** What every processed image carries: the document's fields, then ours. */
+/** Fields of every processed image: the document's fields, then ours. */
 export const imageFields = (detections: number, cars: number, counts: Record<string, number>) => ({
   detections: Array.from({ length: detections }, () => detection),
   car_count: cars,

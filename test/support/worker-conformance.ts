@@ -1,5 +1,6 @@
 /**
- * What a service with two worker processes must do, whatever starts them: all routes, and no image lost with a worker.
+ * The promises of a service with two worker processes, whatever starts them: all routes, and no image lost with a
+ * worker.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +15,7 @@ export interface WorkersUnderTest {
   /** A service with two ready workers. Logs at level info; its sync deadline is longer than a hang goes unnoticed. */
   open: (imageRoots: string) => Promise<ServiceProcess>;
   nodes: number;
-  /** Of the job during which a worker is lost. */
+  /** Number of images of the job during which a worker is lost. */
   images: number;
   workerIds: [string, string];
 }
@@ -91,7 +92,7 @@ function runs(pid: number): boolean {
   }
 }
 
-/** Of the process that joined last under this name. */
+/** Id of the process that joined last under this name. */
 function pidOf(service: ServiceProcess, workerId: string): number {
   const lines = service.output().split('\n');
   const joined = lines.findLast(

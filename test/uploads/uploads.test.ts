@@ -194,7 +194,7 @@ describe('the quota', () => {
       await expect(rig.uploads.write(id, null, more)).rejects.toMatchObject(full);
     }
     expect(await rig.uploads.get(id, null)).toMatchObject({ files: 1, bytes: 602_112 });
-    // What goes makes room again.
+    // A file that is replaced makes room again.
     await rig.uploads.write(id, null, fileOf('a.jpg'));
     await rig.uploads.write(id, null, fileOf('b.jpg', jpeg(600_000)));
     await rig.uploads.remove(id, null);

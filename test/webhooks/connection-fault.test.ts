@@ -1,4 +1,4 @@
-/** What is said of a receiver that gives no answer. */
+/** Messages about a receiver that gives no answer. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';

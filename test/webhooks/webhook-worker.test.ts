@@ -174,7 +174,7 @@ test('an endless body is cut off; its status still counts', async () => {
   });
   // Longer than a test may take.
   expect(await outcomeOf(receiver, { timeoutMs: 120_000 })).toMatchObject({ state: 'delivered' });
-  // What left the server beyond the limit sat in socket buffers, not in this process.
+  // The bytes beyond the limit that left the server were in socket buffers, not in this process.
   expect(written).toBeLessThan(64 * 1024 * 1024);
 });
 

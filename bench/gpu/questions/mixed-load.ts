@@ -120,7 +120,7 @@ async function bound(
   time: TimeBatch,
 ): Promise<number> {
   const rounds = Math.min(plan.effort.samples, 20);
-  // Of the batch sizes that there are engines for, as the core chooses them.
+  // The batch sizes that there are engines for, as the core chooses them.
   const sync = plan.gpuBatches.filter((batch) => batch <= SYNC_CAP);
   const own = await time(Math.max(plan.gpuBatches[0]!, ...sync), rounds);
   if (plan.device === 'cuda') {

@@ -17,7 +17,10 @@ const WAVES = [1, 2, 3, 5, 8, 13, 32, 7, 64, 1, 24, 4, 16];
 /** Low, for many boxes. */
 const CONFIDENCE = 0.01;
 const NONE = { atMost: 0 };
-/** Of batches of different sizes: as against the CPU engine. Weaker boxes may have a partner that is weaker still. */
+/**
+ * Overlap of partners in batches of different sizes, as against the CPU engine. Weaker boxes may have a partner that is
+ * weaker still.
+ */
 const OVERLAP = 0.9;
 const FLOOR = 0.1;
 const SHARE_GOAL = { atLeast: 0.995 };
@@ -82,7 +85,7 @@ export default async function sameness(plan: Plan): Promise<Answer> {
   };
 }
 
-/** Of the batches of one size: the boxes that the first one gave. */
+/** Results of the batches of one size; `boxes` are those of the first one. */
 interface Size {
   boxes: Float32Array;
   same: number;

@@ -18,7 +18,7 @@ export const fileReadSchema = z.object({
 });
 export type FileRead = z.infer<typeof fileReadSchema>;
 
-/** What names a state of a file: as long as all of it is the same, so is the content. */
+/** The fields that identify a state of a file: as long as all of them are the same, so is the content. */
 export type FileStamp = Pick<FileRead, 'size' | 'modifiedNs' | 'changedNs' | 'device' | 'inode'>;
 
 /** In answers; which file of which volume it was stays inside the service. */

@@ -1,7 +1,7 @@
-/** What is known of a GPU at one moment. A field says all of a figure: its schema and text, and which metric it is. */
+/** Figures of a GPU at one moment. A field has all facts of a figure: its schema and text, and its metric. */
 import { z } from 'zod';
 
-/** What may hold the clocks down. */
+/** Reasons that hold the clocks down. */
 export const SLOWDOWNS = [
   'power_cap',
   'thermal',
@@ -34,7 +34,7 @@ function shown<Schema extends z.ZodType>(
 /** Null: this GPU, its driver or its mode of use does not tell. */
 const figure = z.number().nullable();
 
-/** What the driver tells. */
+/** Figures of the driver. */
 const gpuFiguresSchema = z.object({
   memoryTotalBytes: shown(figure.meta({ format: 'double' }), {
     name: 'lattice_gpu_memory_total_bytes',

@@ -1,4 +1,4 @@
-/** What the detection of one image gives. Worker frames, job records and HTTP answers all embed these shapes. */
+/** The result of the detection of one image. Worker frames, job records and HTTP answers all embed these shapes. */
 import { z } from 'zod';
 import { fileReadSchema } from './file-read.js';
 

@@ -81,14 +81,14 @@ function recorded({ kind, text: description }: LabelRow): z.ZodType {
 const fields = (schema: (row: LabelRow) => z.ZodType) =>
   Object.fromEntries(LABEL_ROWS.map((row) => [row.name, schema(row)])) as unknown;
 
-/** Of a request: each may be left out or null. */
+/** Fields of a request: each may be left out or null. */
 export const requestLabels = fields((row) =>
   row.forOwnPages === true ? forOwnPages(given(row)) : given(row),
 ) as {
   [Name in keyof JobLabels]: z.ZodOptional<z.ZodNullable<z.ZodType<JobLabels[Name]>>>;
 };
 
-/** Of the record of a job. */
+/** Fields of the record of a job. */
 export const recordLabels = fields(recorded) as {
   [Name in keyof JobLabels]: z.ZodType<JobLabels[Name]>;
 };

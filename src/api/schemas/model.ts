@@ -1,24 +1,24 @@
 /** A model that requests can name, and what may run it. */
 import { z } from 'zod';
 
-/** Of settings and of the addon; `auto` leaves the choice to the machine. */
+/** Values of settings and of the addon; `auto` leaves the choice to the machine. */
 export const DEVICES = ['auto', 'cpu', 'cuda'] as const;
 export const PRECISIONS = ['auto', 'f32', 'bf16', 'int8'] as const;
 export type Device = (typeof DEVICES)[number];
 export type Precision = (typeof PRECISIONS)[number];
-/** Of the addon: int8 is a file of its own, whose other numbers are computed in one of these. */
+/** Precisions of the addon: int8 is a file of its own, whose other numbers are computed in one of these. */
 export type FloatPrecision = Exclude<Precision, 'int8'>;
 
 const modelInputSchema = z.object({ width: z.int(), height: z.int() }).meta({ id: 'ModelInput' });
 
 /**
- * What a name stood for at one time on one worker. The images of a job name the version that the job began with, so
- * that a file that is replaced meanwhile does not change its boxes.
+ * The model file that a name stood for at one time on one worker. The images of a job name the version that the job
+ * began with, so that a file that is replaced meanwhile does not change its boxes.
  */
 export const modelVersionSchema = z.object({
-  /** Of the file that is loaded, as `model_digest` of results. */
+  /** Digest of the file that is loaded, as `model_digest` of results. */
   digest: z.string(),
-  /** Of the model file itself: another one where its copy in 8 bits is loaded. */
+  /** Digest of the model file itself: another one where its copy in 8 bits is loaded. */
   source: z.string(),
   precision: z.string(),
 });

@@ -107,7 +107,7 @@ const regionSchema = z
     },
   });
 
-/** Of a request or of a view. */
+/** Regions of a request or of a view. */
 export const regionsSchema: z.ZodArray<z.ZodType<Region>> = z
   .array(regionSchema)
   .max(REGION_LIMITS.regions)
@@ -190,14 +190,14 @@ export const detectOptionsSchema = z.object({
   }),
 });
 
-/** Of a request: each may be left out or null. */
+/** Fields of a request: each may be left out or null. */
 export const requestParameters = fields('wireName', (row) =>
   ranged(row).meta(described(row)).nullish(),
 ) as {
   [Key in keyof WireParameters]: z.ZodOptional<z.ZodNullable<z.ZodType<WireParameters[Key]>>>;
 };
 
-/** Of the record of a job. */
+/** Fields of the record of a job. */
 export const recordParameters = fields('wireName', plain) as {
   [Key in keyof WireParameters]: z.ZodType<WireParameters[Key]>;
 };

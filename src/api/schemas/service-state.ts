@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { snakeCase } from '../snake-case.js';
 
 /**
- * What each reason makes of the service. `load`: the machine gives it too little CPU time. `volume`: an image folder
- * does not answer. `waiting`: images wait for a worker.
+ * State of the service by reason. `load`: the machine gives it too little CPU time. `volume`: an image folder does not
+ * answer. `waiting`: images wait for a worker.
  */
 const REASONS = { load: 'overloaded', volume: 'busy', waiting: 'busy' } as const;
 type Reason = keyof typeof REASONS;

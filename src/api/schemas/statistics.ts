@@ -15,7 +15,7 @@ interface Metric {
 }
 
 interface Use {
-  /** Of several workers: the sum, or each name once. */
+  /** How the values of several workers are combined: as their sum, or each name once. */
   together: 'sum' | 'names';
   metric?: Metric | undefined;
 }
@@ -94,7 +94,7 @@ export const statusStatisticsSchema = z.object({
   imagesPerSecond: z.number(),
 });
 
-/** What the executor counts comes on top of what its workers tell. */
+/** The counts of the executor come on top of those of its workers. */
 const detectorStatsSchema = z.object({
   ...workerStatsSchema.shape,
   ...statusStatisticsSchema.shape,

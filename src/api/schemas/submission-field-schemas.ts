@@ -28,7 +28,7 @@ function value(row: FieldRow): z.ZodType {
   }
 }
 
-/** Of a request: each may be left out or null. */
+/** Fields of a request: each may be left out or null. */
 export const requestFields = Object.fromEntries(
   FIELD_ROWS.map((row) => {
     const field = value(row).nullish();

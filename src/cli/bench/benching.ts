@@ -204,7 +204,7 @@ async function filesOf({ csv, json }: Pick<BenchFlags, 'csv' | 'json'>): Promise
   return files;
 }
 
-/** What was measured so far; a file is replaced each time. */
+/** Writes the measurements so far; a file is replaced each time. */
 async function keep(files: readonly LevelFile[], run: Measured): Promise<void> {
   for (const { place, textOf } of files) {
     if (place.kind === 'file') await writeFileTo(place, [textOf(run)]);

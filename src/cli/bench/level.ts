@@ -88,7 +88,7 @@ function summarise(windows: readonly Window[], stable: boolean, deciding: number
       mean: mean(sorted),
       ...(Object.fromEntries(shares) as Record<keyof typeof SHARES, number>),
     },
-    /** Of the percentile that was asked for. */
+    /** The latency at the percentile that was asked for. */
     deciding_ms: percentile(sorted, deciding / 100),
     /** Means of the service's own times. */
     server_ms: Object.fromEntries(

@@ -154,7 +154,7 @@ function checkOpenVino(built: NativeBuildInfo | null): Finding {
   );
 }
 
-/** What `serve` would take. */
+/** The device and the precision that `serve` would choose. */
 function checkDevice(config: Config, gpus: NativeGpus): Finding {
   try {
     const { device, precision, reason } = explainChoice(config, chooseDevice(config, gpus), null);

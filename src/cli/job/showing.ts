@@ -1,4 +1,4 @@
-/** What a service knows of its jobs, printed. */
+/** Prints the facts that a service has of its jobs. */
 import { text as textOf } from 'node:stream/consumers';
 import { FIGURE_ROWS } from '../../api/job-figures.js';
 import { leftOutSentence } from '../../api/left-out.js';
@@ -43,7 +43,7 @@ export async function showStatus(
   terminal.setExitCode(exitCodeOfJob(job));
 }
 
-/** What lies beside the images of the job and is not in it, in a sentence. */
+/** A sentence on the files that lie beside the images of the job and are not in it. */
 export async function leftOutLines(client: LatticeClient, job: JobStatus): Promise<string[]> {
   const sentence = leftOutSentence((await client.summary(job.job_id)).left_out);
   return sentence === '' ? [] : [`${sentence}.`];

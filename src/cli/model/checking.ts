@@ -55,7 +55,7 @@ export async function checkModel(
 
 const isFile = (model: string): boolean => model.endsWith('.onnx') || model.includes(sep);
 
-/** Of an ONNX file, or of a model that `lattice model list` shows. */
+/** Path of an ONNX file, or of a model that `lattice model list` shows. */
 export async function modelPath(model: string, config: Config): Promise<string> {
   if (isFile(model)) return onnxFile(model);
   return (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
@@ -183,7 +183,7 @@ function hidesMost(names: readonly string[]): boolean {
   return shown !== null && 2 * shown.length < names.length;
 }
 
-/** Of a file that has not been installed, described as it was for its check. */
+/** The command that adds a file that has not been installed, described as it was for its check. */
 function addCall(path: string, { names, input, threshold }: ModelDescription): string[] {
   const described = [
     names === undefined ? '' : ` --names ${quoted(names)}`,

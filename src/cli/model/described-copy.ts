@@ -13,7 +13,7 @@ export interface ModelDescription {
   names?: string | undefined;
   /** `[height, width]` in pixels, for an export with open sides. */
   input?: [number, number] | undefined;
-  /** Of requests that name none. */
+  /** Confidence threshold for requests that name none. */
   threshold?: number | undefined;
 }
 

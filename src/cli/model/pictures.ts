@@ -18,9 +18,9 @@ export interface Pictures {
   /** As `2 demo pictures`. */
   what: string;
   pictures: Picture[];
-  /** Of each, as the user named it. */
+  /** Name of each picture, as the user named it. */
   names: string[];
-  /** Of one of them here, and as a service that has it would name it. */
+  /** Path of one of them here; `served` is its path as a service that has it would name it. */
   path: string;
   served: string;
 }

@@ -11,7 +11,7 @@ const HEALTHY_MS = 60_000;
 /** A process that ends sooner has failed at its start. */
 const QUICK_MS = 10_000;
 const MANY_FAILED_STARTS = 5;
-/** What it lacks, a folder or a model, may come back. */
+/** Waits after many failed starts: the folder or the model that the process lacks may come back. */
 const SELDOM_MS = { least: 60_000, most: 600_000 };
 
 /** At once after the first end, then after growing waits; seldom after many failed starts in a row. */

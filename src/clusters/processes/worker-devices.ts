@@ -6,7 +6,7 @@ import { gpus as usableGpus } from '../../native/core.js';
 export interface WorkerDevice {
   /** Names the worker in results, in status and in the log, for example `gpu-2`. */
   workerId: string;
-  /** What makes its process use this device and no other. */
+  /** Environment variables that make its process use this device and no other. */
   env: Record<string, string>;
 }
 

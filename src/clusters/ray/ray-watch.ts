@@ -57,7 +57,7 @@ export class RayWatch {
   snapshot = NOTHING_TOLD;
   /** Whether there is a session; the head may be slow to answer all the same. */
   hasSession = false;
-  /** What failed last; meaningful while no new snapshot comes. */
+  /** The last failure; meaningful while no new snapshot comes. */
   reason = 'not connected yet';
   /** Versions of the last session that was opened; null before the first. */
   rayVersion: string | null = null;

@@ -33,7 +33,7 @@ export interface RayWorkersOptions {
   env: Readonly<Record<string, string>>;
   /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
   tokenFile: string;
-  /** Of this service. */
+  /** Version of this service. */
   version: string;
   /** Whether the cluster can be reached: a failed start is tried again only while it can. */
   connected: () => boolean;

@@ -31,7 +31,7 @@ export interface ServiceLinkParts {
   roots(): Promise<SentHello['roots']>;
   detector: SessionParts['detector'];
   modelDigests: SessionParts['modelDigests'];
-  /** Of an image that a client sent. */
+  /** Limit of an image that a client sent. */
   maxImageBytes: number;
   logger: Logger;
   /** Told of an attempt that failed and of the next connection, a line for people; not the same line twice in a row. */
@@ -55,7 +55,7 @@ interface ConnectionEnd {
   /** The service took the hello. */
   served: boolean;
   reason: string;
-  /** Of the socket's close; 0 where there was no connection. */
+  /** Code of the socket's close; 0 where there was no connection. */
   code: number;
   /** By its token or its build. */
   refused: boolean;

@@ -26,7 +26,7 @@ export interface SessionParts {
   > &
     Pick<Detector, 'readImage'>;
   nodeId: string;
-  /** Of the model files of this node. */
+  /** Digests of the model files of this node. */
   modelDigests(): Readonly<Record<string, string>>;
   /** Must not throw. */
   send(frame: SentByWorker): void;

@@ -34,7 +34,7 @@ const SYNC_IN_PASSING = 2;
 /** The capacity changes when a model is loaded; it is too slow to ask the addon for every image. */
 const CAPACITY_KEPT_MS = 100;
 
-/** Of a request's deadline, while its model is loaded: the rest is for the answer. */
+/** Share of a request's deadline in which it waits for its model to load: the rest is for the answer. */
 const LOAD_SHARE = 0.9;
 const LOADING_RETRY_S = 2;
 /**
@@ -54,7 +54,7 @@ export interface NativeWorkerParts {
   build: EngineBuild;
   larger: Pick<LargerBatches, 'close'>;
   spelling: Pick<OtherSpelling, 'open'>;
-  /** What the GPU does; left out on the CPU. */
+  /** Readings of the GPUs; left out on the CPU. */
   gpuReadings?(): readonly GpuReading[];
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
   explain(loaded: NativeModel | null): ComputeChoice;

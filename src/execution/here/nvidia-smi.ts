@@ -2,7 +2,7 @@
 import { execFile, type ExecFileException } from 'node:child_process';
 import { SLOWDOWNS, type GpuFigures } from '../../api/schemas/gpu-reading.js';
 
-/** What is asked for, in this order, by the names that every driver for CUDA 12 or later knows. */
+/** The queried fields, in this order, by the names that every driver for CUDA 12 or later knows. */
 const FIELDS = [
   'memory.total',
   'memory.used',

@@ -5,7 +5,7 @@ export interface AbsentWorker {
   nodeId: string;
   /** `failed`: it ended at its start again and again, and is not started any more. */
   state: 'lost' | 'refused' | 'failed';
-  /** What happened and what to look at, in sentences. */
+  /** The event and the places to look at, in sentences. */
   reason: string;
 }
 

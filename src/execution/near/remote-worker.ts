@@ -74,7 +74,7 @@ export class RemoteWorker implements Worker {
   readonly #leases = new Map<number, Lease>();
   /** About its models. */
   readonly #calls = new OpenQuestions<ModelDescription[]>();
-  /** Of the answer that is arriving: its frames come one after another. */
+  /** Models of the answer that is arriving: its frames come one after another. */
   #models: ModelDescription[] = [];
   #state: ReportedState;
   #stateAt = performance.now();

@@ -6,12 +6,12 @@ import type { RemoteWorker } from './remote-worker.js';
 import { WorkerConnection, type ConnectionParts, type WorkerSocket } from './worker-connection.js';
 
 export interface WorkerGateParts extends ConnectionParts {
-  /** What workers must present; null for nothing. */
+  /** The token that workers must present; null for none. */
   token: string | null;
   beatMs?: number;
 }
 
-/** What the upgrade of a worker says of it; nothing of it is proved. */
+/** Claims of a worker in its upgrade request; none of them is proved. */
 export interface Caller {
   /** `authorization` header. */
   authorization: string | undefined;

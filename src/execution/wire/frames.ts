@@ -22,7 +22,7 @@ export const NODE_HEADER = 'x-lattice-node';
 /** No text is longer: the most boxes, each in the most regions, fit into it. Models are sent one per frame. */
 export const MAX_FRAME = 4 * 1024 * 1024;
 
-/** What to do where a token is refused; both ends say it. */
+/** The remedy for a token that was refused; both ends say it. */
 export const TOKEN_REMEDY = 'the file LATTICE_WORKER_TOKEN_FILE must be the same on all machines';
 
 /** The service pings this often, a worker reports this often. */
@@ -68,7 +68,7 @@ const stateSchema = z.object({
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });
-/** What a worker reports of itself. */
+/** The state that a worker reports. */
 export type ReportedState = z.output<typeof stateSchema>;
 /** The same as it is sent. */
 export type SentState = z.input<typeof stateSchema>;
@@ -120,7 +120,7 @@ const workerFrameSchema = z.discriminatedUnion('type', [
 ]);
 /** From the worker, after its hello. */
 export type WorkerFrame = z.output<typeof workerFrameSchema>;
-/** What a worker sends. */
+/** Frames from a worker to the service. */
 export type SentByWorker = z.input<typeof workerFrameSchema> | z.input<typeof helloSchema>;
 
 const serviceFrameSchema = z.discriminatedUnion('type', [

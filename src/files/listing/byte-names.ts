@@ -43,7 +43,7 @@ export function beneathFolder(folder: string | Buffer, name: Buffer): Buffer {
 
 type Done = (error: NodeJS.ErrnoException | null, entries?: FolderName[]) => void;
 
-/** What a search needs to know of a name. */
+/** A name in a folder, as a search needs it. */
 export interface FolderName {
   name: string;
   /** On the disk, where text cannot say them. */
@@ -53,7 +53,7 @@ export interface FolderName {
   isSymbolicLink: () => boolean;
 }
 
-/** Of a folder, by its absolute path. */
+/** Reads the names in a folder, which is given by its absolute path. */
 export type ReadNames = (path: string) => Promise<FolderName[]>;
 
 /** For a search that gives all names as text and leaves out folders of these names. */

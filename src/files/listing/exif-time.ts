@@ -11,7 +11,7 @@ export type ReadBytes = (offset: number, length: number) => Promise<Buffer>;
 const EXIF_IFD = 0x8769;
 const DATE_TIME_ORIGINAL = 0x9003;
 const DATE_TIME_DIGITIZED = 0x9004;
-/** Of the last change of the file: programs that edit it write it, and some cameras write no other. */
+/** Time of the last change of the file: programs that edit it write it, and some cameras write no other. */
 const DATE_TIME = 0x0132;
 /** As the standard has it, and with the separators that some cameras write. */
 const TIME = /^(\d{4})([:/.-])(\d\d)\2(\d\d)[ T](\d\d):(\d\d):(\d\d)$/;

@@ -7,13 +7,13 @@ import { resolveBeneath } from './resolve-beneath.js';
 /** FUSE, CIFS, SMB 2, FAT, exFAT: the number of a file may change while it lies there. */
 const WITHOUT_INODES = new Set([0x65735546, 0xff534d42, 0xfe534d42, 0x4d44, 0x2011bab0]);
 
-/** Of a link, what it leads to. */
+/** The version of a file; for a link, that of its target. */
 export interface FileVersion {
   onDisk: string | Buffer;
   version: string;
   size: bigint;
   inode: bigint;
-  /** Of its status, Unix milliseconds: a rename changes it. */
+  /** Time of the last change of its status, Unix milliseconds: a rename changes it. */
   changedAt: number;
 }
 

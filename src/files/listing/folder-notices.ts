@@ -2,7 +2,7 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { posix } from 'node:path';
 
-/** Of one watch; the system has a limit for all programs of a user. */
+/** Limit of one watch; the system has a limit for all programs of a user. */
 const MOST_FOLDERS = 4_096;
 /** A burst of writes to a file is one notice. */
 const BURST_MS = 10;
@@ -80,7 +80,7 @@ export class FolderNotices {
         this.#folders.delete(folder);
       });
       this.#folders.set(folder, { watcher, identity, scan: this.#scan });
-      // What came before the notices began is for a look now.
+      // A look now covers the changes from before the notices began.
       this.#changed(root, folder);
     } catch {
       this.#isRefused = true;

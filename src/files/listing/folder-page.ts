@@ -50,7 +50,7 @@ export async function readFolderPage(query: FolderQuery): Promise<FolderPage> {
 interface Named {
   name: string;
   isFolder: boolean;
-  /** Of a link, what it leads to. */
+  /** The target of a link; else the entry itself. */
   onDisk: Buffer;
 }
 

@@ -29,7 +29,7 @@ export interface ScanSpec {
   roots: readonly string[];
   /** Each path of the watch, and where it may be. */
   paths: { path: string; places: Place[] }[];
-  /** Of them those whose present files are told apart as `existing`. */
+  /** Those of `paths` whose present files are told apart as `existing`. */
   unlisted: readonly string[];
   settleMs: number;
   /** False: scans only. */
@@ -42,7 +42,7 @@ export interface ScanReport {
   isWhole: boolean;
   /** For people; empty where all is well. */
   faults: string[];
-  /** What people should know of files that are taken; empty where all is well. */
+  /** Remarks for people on files that are taken; empty where all is well. */
   remarks: string[];
   /** None of the paths is there. */
   isAway: boolean;
@@ -133,7 +133,7 @@ export class FolderScan {
     return this.#files.take(limit);
   }
 
-  /** What the ledger says of files that were taken. */
+  /** Takes the answers of the ledger about files that were taken. */
   answer(answers: readonly (SeenFile & { standing: Standing })[]): FileCounts {
     this.#files.answer(answers);
     return this.#files.counts;

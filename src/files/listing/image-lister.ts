@@ -10,7 +10,7 @@ import {
 } from './listing-processes.js';
 
 const MOST_PROCESSES = 8;
-/** Of the processes; a root that hangs leaves the others for the other roots. */
+/** Limit of the processes for one root; a root that hangs leaves the others for the other roots. */
 const MOST_PER_ROOT = 4;
 /** So much later than its limit a question is answered on a machine that gives its process too little CPU time. */
 const BUSY_MS = 30_000;
@@ -42,9 +42,9 @@ export class ImageLister {
   }
 
   /**
-   * What the call gives. Rejects with `volume_unavailable` where the volume did not answer in time: from when the
-   * process began, without what it waited for a CPU. With `machine_overloaded` where that was too long. Else with an
-   * `Error`: the listing took too long, failed, or its process ended.
+   * Resolves to the result of the call. Rejects with `volume_unavailable` where the volume did not answer in time: from
+   * when the process began, without what it waited for a CPU. With `machine_overloaded` where that was too long. Else
+   * with an `Error`: the listing took too long, failed, or its process ended.
    */
   ask<C extends keyof ListingCalls>(
     call: C,

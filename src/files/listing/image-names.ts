@@ -6,7 +6,7 @@ import { PICTURE_FORMATS } from '../picture-format.js';
 export type { LeftOut } from '../../api/left-out.js';
 
 const READ = PICTURE_FORMATS.flatMap(({ extensions }) => extensions);
-/** Of pictures in other formats: a search counts them, so that nobody takes them for looked at. */
+/** Endings of pictures in other formats: a search counts them, so that nobody assumes that they were searched. */
 const NOT_READ = PICTURES_NOT_READ.flatMap(({ endings }) => endings);
 
 export const IMAGE_NAME = new RegExp(`\\.(?:${READ.join('|')})$`, 'i');

@@ -13,7 +13,7 @@ const IDLE_MS = 60_000;
 /** A start takes 0.2 s of CPU time, which a busy machine may give in many parts. */
 const START_MS = 60_000;
 
-/** What happens to the question of a process. */
+/** Receives the answer to a question, or the end of the process. */
 interface Holder {
   onMessage(message: FromListing): void;
   /** The process has ended, and is no longer handed out. */
@@ -124,7 +124,7 @@ export class ListingProcesses {
         // It may have ended since it was handed out.
         if (!this.#all.has(started))
           holder.onEnd(new Error('The process of the listing has ended.'));
-        // What cannot be sent is rejected when the process has ended.
+        // A request that cannot be sent is rejected when the process has ended.
         else if (child.connected) child.send(request, () => undefined);
       },
       give: () => {

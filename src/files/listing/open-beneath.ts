@@ -10,8 +10,8 @@ import { isBeneathRoots, resolveBeneath, type Place } from './resolve-beneath.js
 const HEAD_BYTES = 32;
 
 /**
- * What `read` gives for the first place at which it gives something. Null: no place has a regular file that can be
- * read. The file is closed afterwards.
+ * The first result of `read` that is not null, over the places. Null: no place has a regular file that can be read and
+ * for which `read` has a result. The file is closed afterwards.
  */
 export async function readFirst<T>(
   places: readonly Place[],

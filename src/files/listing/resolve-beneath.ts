@@ -23,7 +23,7 @@ export interface OutsideLink {
 type Destination =
   { kind: 'file' | 'folder' | 'other'; real: Buffer } | ({ kind: 'outside' } & OutsideLink) | null;
 
-/** What the kernel itself allows in one resolution. */
+/** Limit of the kernel for the links of one resolution. */
 const MOST_LINKS = 40;
 
 /** Paths are bytes, as text of one character each, without a slash at the end. */
@@ -126,7 +126,10 @@ async function walk(
   return seen(bytesOf(at === '' ? '/' : at));
 }
 
-/** What is pending counts from the folder `at`, which lies outside: the innermost root that the names lead to. */
+/**
+ * The innermost root that the pending names lead to, and the names behind it. They count from the folder `from`, which
+ * lies outside.
+ */
 function enterFrom(
   roots: readonly RealRoot[],
   from: string,

@@ -4,7 +4,7 @@
  */
 import { FolderScan, type ScanSpec } from './folder-scan.js';
 
-/** What the service asks about a watch: a method of `FolderScan` and its arguments. */
+/** A question of the service about a watch: a method of `FolderScan` and its arguments. */
 export type ScanCall = Exclude<keyof FolderScan, 'close'>;
 
 export type ToScanner =

@@ -29,7 +29,7 @@ export interface FreshFile extends SeenFile {
   isCopy: boolean;
 }
 
-/** What the ledger says of a file. `due`: ask for it again. `copy`: fresh, and other files have its version. */
+/** State of a file in the ledger. `due`: ask for it again. `copy`: fresh, and other files have its version. */
 export type Standing = 'due' | 'pending' | 'fresh' | 'copy' | 'known';
 
 export interface FileCounts {
@@ -49,10 +49,10 @@ interface Entry {
   version: string;
   size: bigint;
   inode: bigint;
-  /** Of the first look that found this version. */
+  /** Time of the first look that found this version. */
   since: number;
   arrived: number;
-  /** Of the first look that found it overwritten before it had come to rest or was taken. */
+  /** Time of the first look that found it overwritten before it had come to rest or was taken. */
   restlessSince: number | null;
   state: State;
   isCopy: boolean;
@@ -103,7 +103,7 @@ export class SeenFiles {
     this.#begun = performance.now();
   }
 
-  /** What a whole scan has not found is gone. */
+  /** Drops the files that a whole scan has not found. */
   endScan(isWhole: boolean): void {
     this.#scannedAt = this.#begun;
     if (!isWhole) return;
@@ -163,7 +163,7 @@ export class SeenFiles {
     });
   }
 
-  /** What the ledger says of files that were taken. A file that has changed since stays as it is. */
+  /** Takes the answers of the ledger about files that were taken. A file that has changed since stays as it is. */
   answer(answers: readonly (SeenFile & { standing: Standing })[]): void {
     for (const { path, version, standing } of answers) {
       const entry = this.#entries.get(path);

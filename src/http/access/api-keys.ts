@@ -27,7 +27,7 @@ interface KeyRow extends KeyRights {
 
 export class ApiKeys {
   #keys: readonly KeyRow[];
-  /** Of keys that may take something, by owner. */
+  /** Marks of the keys that may take something, by owner. */
   #marks: ReadonlyMap<string, QuotaMarks>;
   readonly #failed: FailedKeys;
   readonly #rates = new RequestRates();
@@ -105,7 +105,7 @@ export class ApiKeys {
     return found?.id ?? null;
   }
 
-  /** Of the keys that may take something, in the order of the file. The same map until the file is read again. */
+  /** Marks of the keys that may take something, in the order of the file. The same map until the file is read again. */
   get marks(): ReadonlyMap<string, QuotaMarks> {
     return this.#marks;
   }

@@ -1,4 +1,4 @@
-/** What browsers may do: cross-origin reads, cross-site sockets, forms and pictures, foreign Host headers. */
+/** Rules for browsers: cross-origin reads, cross-site sockets, forms and pictures, foreign Host headers. */
 import { environmentName, isLoopback, type Config } from '../../settings/config.js';
 
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
@@ -7,8 +7,8 @@ const EXPOSED_HEADERS =
   'x-lattice-cluster-namespace, content-disposition, x-lattice-failed-images, x-lattice-pending-images';
 
 /**
- * What a route lets pages of other origins do: read its answers; detect with it; or nothing, because it shows pictures
- * or changes what lasts. Production lets them read at most, and the browser keeps the answer from them.
+ * Access of pages of other origins to a route: they may read its answers; detect with it; or nothing, because it shows
+ * pictures or changes what lasts. Production lets them read at most, and the browser keeps the answer from them.
  */
 export type PageAccess = 'reads' | 'detects' | 'own';
 
@@ -17,7 +17,7 @@ export const NOT_FOREIGN =
   'programs, pages of this service, and pages that fetch with CORS from an origin in ' +
   environmentName('corsOrigins');
 
-/** What a browser sends about the page that makes a request; programs do not send it. */
+/** The headers of a browser on the page that makes a request; programs do not send them. */
 export interface Page {
   origin: string | undefined;
   /** Host of the request. */
@@ -70,8 +70,8 @@ export class BrowserAccess {
   }
 
   /**
-   * What an answer to a preflight adds to `headers`, which have an origin only where it is allowed. An allowed page may
-   * send every header that it `requested`.
+   * Headers that an answer to a preflight adds to `headers`, which have an origin only where it is allowed. An allowed
+   * page may send every header that it `requested`.
    */
   preflightHeaders(
     headers: Record<string, string>,

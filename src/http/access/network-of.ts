@@ -1,4 +1,4 @@
-/** What counts as one client where clients have no key. */
+/** The network that counts as one client where clients have no key. */
 import ipaddr from 'ipaddr.js';
 
 /** An IPv4 address, or the first 64 bits of an IPv6 one, of which a client may use every address. */

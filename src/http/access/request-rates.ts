@@ -2,7 +2,7 @@
 import { excess } from '../../api/quotas.js';
 
 interface Rate {
-  /** What may come at once, and when that was known. */
+  /** Requests that may come at once, at the time `at`. */
   tokens: number;
   at: number;
   /** A second of the clock, its requests, and those of the second before. */

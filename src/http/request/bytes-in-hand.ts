@@ -2,7 +2,7 @@
 import { LatticeError } from '../../api/errors.js';
 import type { Config } from '../../settings/config.js';
 
-/** What one request holds. */
+/** The bytes that one request holds. */
 export interface Share {
   /** Throws `overloaded` when there is no room for so many more bytes. */
   add(bytes: number): void;
@@ -20,7 +20,7 @@ export class BytesInHand {
     this.#most = Math.max(LARGEST_IN_HAND * maxFileBytes, LEAST_IN_HAND);
   }
 
-  /** What is added counts until `release`, which is called once. */
+  /** Added bytes count until `release`, which is called once. */
   open(): Share & { release(): void } {
     let own = 0;
     const add = (bytes: number) => {

@@ -51,7 +51,7 @@ export class PictureBodies {
     return this.hold(c, async (share) => work(await this.#read(c, share)));
   }
 
-  /** What `work` adds to the share counts as in hand until its end. Rejects where pictures are not accepted. */
+  /** Bytes that `work` adds to the share count as in hand until it ends. Rejects where pictures are not accepted. */
   async hold<T>(c: AppContext, work: (share: Share) => Promise<T>): Promise<T> {
     this.#check(c);
     const share = this.#inHand.open();

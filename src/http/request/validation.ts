@@ -51,7 +51,7 @@ export function pointer(prefix: string, path: readonly PropertyKey[]): string {
   return [prefix, ...tokens].join('/');
 }
 
-/** Of a value of the wrong type the type alone: its length or size says nothing. */
+/** Keeps only the wrong type of a value that has one: its length or size says nothing. */
 function withoutFollowing(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const place = ({ path }: z.core.$ZodIssue) => pointer('', path);
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(place));
@@ -82,7 +82,7 @@ function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null
   return [{ detail: name === '' ? issue.message : `${name}: ${issue.message}`, ...at(path) }];
 }
 
-/** What is wrong with the one form of several whose shape the value has; undefined where it has none's or several's. */
+/** Issues of the one form of several whose shape the value has; undefined where it has none's or several's. */
 function meantForm({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
   const shaped = errors.filter((issues) => issues.every(({ path }) => path.length > 0));
   return shaped.length === 1 ? shaped[0] : undefined;

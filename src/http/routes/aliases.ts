@@ -116,7 +116,7 @@ const versionQuerySchema = z.strictObject({
 const params = z.object({ name: modelNameSchema.openapi({ example: 'production.pt' }) });
 const ofAlias = { tags: ['Models'], request: { params } };
 const missing = ['alias_not_found'] as const satisfies ErrorCode[];
-/** Of a change that loads models. */
+/** Errors of a change that loads models. */
 const notChanged = [
   'unknown_model',
   'invalid_model',

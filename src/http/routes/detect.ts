@@ -195,7 +195,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
       if ('image_path' in options) throw validationFailed([NO_PATH]);
       return readRequest(c, { ...options, image_path: name }, deps);
     };
-    // What is wrong with the query is told before the picture is read.
+    // A fault of the query is reported before the picture is read.
     toBody({ name: IMAGE_FIELD, fields: [] });
     return pictures.receive(c, (picture) => answer(c, toBody(picture), picture.image));
   };

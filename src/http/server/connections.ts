@@ -17,7 +17,7 @@ const STOP_PATIENCE_MS = 2_000;
 const FIRST_PROBE_MS = 500;
 
 interface Connection {
-  /** Of its client. */
+  /** Network of its client. */
   network: string;
   /** From the end of a request's head until the last byte of its answer is sent. */
   answers: Set<ServerResponse>;

@@ -43,13 +43,13 @@ const LIMITS = {
 };
 export type ConnectionLimits = typeof LIMITS;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Of a client; workers have authenticated themselves by then and send more. */
+/** Limit of a frame of a client; workers have authenticated themselves by then and send more. */
 const MAX_CLIENT_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
 const WARN_EVERY_MS = 60_000;
 const SUBPROTOCOL = 'lattice';
 
-/** What `composeApp` returns, as far as listening needs it. */
+/** The part of the result of `composeApp` that listening needs. */
 export interface Servable {
   app: { fetch(request: Request, env: unknown): Response | Promise<Response> };
   stream: { close(): void };
@@ -162,7 +162,7 @@ function bind(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** Of one server, sockets differ in the longest frame that they take. */
+/** A server whose sockets differ in the longest frame that they take. */
 class SocketServer extends WebSocketServer {
   override handleUpgrade(...upgrade: Parameters<WebSocketServer['handleUpgrade']>): void {
     const [{ url = '' }] = upgrade;

@@ -17,7 +17,7 @@ export class FlightWindow {
     this.#detector = detector;
   }
 
-  /** What the detector suggests, at least 1; read again every 100 ms. */
+  /** The window that the detector suggests, at least 1; read again every 100 ms. */
   get size(): number {
     const now = performance.now();
     if (now - this.#readAt > REREAD_MS) {

@@ -59,7 +59,7 @@ export interface ImageRunner {
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 
-/** Of an image that was not run. */
+/** The facts of an image that was not run. */
 const NOTHING = { taken: null, keys: null };
 
 interface Ended {

@@ -36,7 +36,7 @@ export class JobRunner {
   readonly #order: WorkOrder;
   readonly #window: FlightWindow;
   readonly #work = new OpenWork();
-  /** Of jobs that an earlier process began and this one has not. */
+  /** Models of the jobs that an earlier process began and this one has not. */
   readonly #begunBefore = new Map<number, NamedVersion>();
   /** The digests that the detector keeps. */
   #kept = '';

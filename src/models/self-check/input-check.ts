@@ -7,8 +7,8 @@ import { judgePart, type KnownBox, type KnownPicture, type Picture } from './mod
 import type { Detection } from '../../api/schemas/image.js';
 
 /**
- * What is wrong at two of the inputs, each with the part of the picture that it takes; null where nothing is. The whole
- * picture has been judged before: an input that takes all of it is left out.
+ * The fault at one of two inputs, each checked with the part of the picture that it takes; null where nothing is. The
+ * whole picture has been judged before: an input that takes all of it is left out.
  */
 export async function faultOfInputs(
   model: NativeModel,

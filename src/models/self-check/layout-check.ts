@@ -21,8 +21,8 @@ interface Row {
 const HOW_TO_EXPORT = 'export a detector with task=detect';
 
 /**
- * What is wrong with the layout, and how to export the model instead; null where nothing is, and without a run for a
- * network that was cut at its head: its end is proven. `run` gives the rows of a run with `raw`.
+ * The fault of the layout, and how to export the model instead; null where nothing is, and without a run for a network
+ * that was cut at its head: its end is proven. `run` gives the rows of a run with `raw`.
  */
 export async function faultOfLayout(
   model: Layout,

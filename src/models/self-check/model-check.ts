@@ -114,7 +114,10 @@ function unfitness(run: readonly Detection[], layout: HeadLayout): string | null
     : null;
 }
 
-/** What is wrong with a run over a part of the picture, where `known` lie as a whole and others may be cut. */
+/**
+ * The fault of a run over a part of the picture, where `known` lie as a whole and others may be cut; null if there is
+ * none.
+ */
 export function judgePart(
   run: readonly Detection[],
   known: readonly KnownBox[],

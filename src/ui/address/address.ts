@@ -1,4 +1,4 @@
-/** What the address bar says: the view, and its filters. */
+/** The content of the address bar: the view, and its filters. */
 
 export type Place =
   | { view: 'detect' }

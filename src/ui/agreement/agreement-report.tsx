@@ -19,7 +19,7 @@ export interface Report<L extends Least> extends Pick<
 
 interface ReportProps<L extends Least> {
   report: Report<L>;
-  /** Of the model that answers, or of the first job, and of the other one. */
+  /** Names of the model that answers, or of the first job, and of the other one. */
   names: readonly [string, string];
   /** Mean times of the network in milliseconds. */
   times: readonly [number | null, number | null];

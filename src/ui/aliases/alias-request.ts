@@ -1,9 +1,9 @@
-/** What the form of an alias offers and sends, and what an alias does, in words. */
+/** Options and request of the form of an alias, and the effect of an alias in words. */
 import type { Alias, AliasPut, Model } from '../../client/records.js';
 import { usableModels } from '../models/offered-classes.js';
 import { exactPercent, visible } from '../text/format.js';
 
-/** What an alias stands for. */
+/** The models that an alias stands for. */
 export type AliasContent = Pick<Alias, 'model' | 'canary' | 'shadow'>;
 
 /** Models that an alias can stand for: no other alias. Those of `alias` stay offered, whatever became of them. */
@@ -26,7 +26,7 @@ export function aliasPut(textOf: (name: string) => string): AliasPut {
   };
 }
 
-/** Of a share, without the rounding of the product: 7 for 0.07. */
+/** Percent of a share, without the rounding of the product: 7 for 0.07. */
 export const percentOf = (share: number): number => Number((share * 100).toPrecision(12));
 
 /** `first.pt answers; same.pt answers 10 % of the requests in its place; other.pt is its shadow`. */

@@ -1,4 +1,4 @@
-/** What was found: the picture with its boxes, and the panel that filters them. */
+/** The answer: the picture with its boxes, and the panel that filters them. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { setQuery } from '../address/location.js';

@@ -6,12 +6,12 @@ import { listText } from '../address/address.js';
 import { detectFields, type DetectChoice, type Source } from './detect-request.js';
 
 const ROUTE = '/v1/inference/detect';
-/** Of package.json: `release.client`. */
+/** Name of the client in package.json: `release.client`. */
 const CLIENT = 'lattice-detect-client';
 
 interface Sample extends DetectChoice {
   source: Source;
-  /** Of the service. */
+  /** Origin of the service. */
   origin: string;
   needsKey: boolean;
   /** Those of the view, for a program that has no service. */
@@ -132,7 +132,7 @@ function asPythonText(value: unknown): string {
   return `{${entries.join(', ')}}`;
 }
 
-/** Of a field of a form. */
+/** Text of a field of a form. */
 function asText(value: unknown): string {
   if (isNames(value)) return listText(value);
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -21,7 +21,7 @@ import { offersFor, settingOf } from './other-settings.js';
 const other = signal<{ of: string; answer: DetectResponse } | null>(null);
 const fault = signal<unknown>(null);
 
-/** What it is compared with, in the address: a field of the request and its value. */
+/** The setting that the answer is compared with, in the address: a field of the request and its value. */
 const chosen = (): string => address.value.query.with ?? '';
 
 /** The boxes of both answers, each with what became of it; null while nothing is compared. */

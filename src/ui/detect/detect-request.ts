@@ -1,4 +1,4 @@
-/** What the detect view asks for: everything that the slider may want to show. */
+/** The request of the detect view: it asks for all boxes that the slider may show. */
 import { viewParameters, type Region, type WireParameters } from '../../api/options.js';
 import type { DetectRequest } from '../../client/records.js';
 import type { WrittenOptions } from '../options/written-options.js';
@@ -45,7 +45,7 @@ export function shownRequest(choice: ShownChoice): DetectChoice {
     const own = classThresholds === undefined ? {} : { classThresholds: {} };
     return { ...same, ...own, classes: asked, threshold: 1 };
   }
-  // What is not shown takes no place of the most boxes.
+  // Boxes that are not shown do not count towards the limit of boxes.
   const most = isCut ? { maxDetections: boxes } : {};
   if (shown.length === found.length) return { ...same, ...most, classes: asked };
   // A request that names classes merges none by default, one without does.

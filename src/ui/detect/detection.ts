@@ -23,7 +23,7 @@ import {
 
 export interface Detected {
   source: Source;
-  /** What was asked for. */
+  /** The request of the answer. */
   choice: DetectChoice;
   answer: DetectResponse;
   /** Address of the blob of a picture that was sent; null for one of the service. */
@@ -37,11 +37,11 @@ export const model = computed(() => address.value.query.model ?? '');
 export const wantsAllClasses = computed(() => address.value.query.classes === ALL);
 /** Empty: those that a request without classes gets. */
 export const askedClasses = computed(() => (wantsAllClasses.value ? [ALL_CLASSES] : []));
-/** What else the address asks for. */
+/** Further settings of the request, from the address. */
 export const written = computed(() => writtenOptions((name) => address.value.query[name]));
 export const tiles = computed(() => tilesOf(address.value.query.tiles ?? '') ?? 'off');
 export const detected = signal<Detected | null>(null);
-/** What is being detected, or was refused. */
+/** The picture that is being detected, or that was refused. */
 export const asked = signal<Source | null>(null);
 export const isBusy = signal(false);
 export const fault = signal<unknown>(null);
@@ -84,7 +84,7 @@ export const regionCounts = computed((): ReadonlyMap<string, number> => {
 
 /** The last picture that was sent; an address has its name only. */
 let sent: File | null = null;
-/** What of the address was detected last: the rest of it filters. */
+/** The part of the address that was detected last: the rest of it filters. */
 let followed = '';
 /** The address of this view when it was left. */
 let left: Query = {};

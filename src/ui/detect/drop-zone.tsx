@@ -24,7 +24,7 @@ export function DropZone({ onFile, onPhotos, onText, children }: DropZoneProps) 
       const files = droppedFiles(data);
       const text = data?.getData('text/plain').trim() ?? '';
       const file = files?.single ?? null;
-      // What is no picture goes to the photos, which say why it is left out.
+      // A file that is not a picture goes to the photos, which say why it is left out.
       if (file?.type.startsWith('image/') === true) actions.current.onFile(file);
       else if (files !== null) void files.all.then((photos) => actions.current.onPhotos(photos));
       else if (text !== '' && !text.includes('\n')) actions.current.onText(text);

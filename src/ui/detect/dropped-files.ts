@@ -1,4 +1,4 @@
-/** What was dropped or pasted, as photos: folders with all that is in them. */
+/** Dropped or pasted files, as photos: folders with all that is in them. */
 import { photoOf, type PhotoFile } from '../../client/upload-calls.js';
 
 export interface Dropped {

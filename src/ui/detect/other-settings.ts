@@ -78,7 +78,7 @@ export function offersFor(shown: DetectChoice, models: readonly string[], chosen
   });
 }
 
-/** What a text of the address changes in the request; null where it names no setting. */
+/** The change of the request that a text of the address stands for; null where it names no setting. */
 export function settingOf(text: string): Partial<DetectChoice> | null {
   const [field = '', value = ''] = partsOf(text);
   return Object.hasOwn(SETTINGS, field) ? (SETTINGS[field]?.read(value) ?? null) : null;

@@ -1,4 +1,4 @@
-/** What the view shows before the first picture: how to bring one, and some to begin with. */
+/** The view before the first picture: how to open one, and samples to begin with. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { firstPictures, type FolderEntry } from '../images/folder.js';

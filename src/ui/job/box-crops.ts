@@ -4,16 +4,16 @@ import type { Detection, ImageSize } from '../picture/shown-boxes.js';
 import { passingBoxes, type ImageFilter } from './image-filter.js';
 
 export interface Crop {
-  /** Of the image in the job. */
+  /** Index of the image in the job. */
   index: number;
   path: string;
-  /** Of the box in the image. */
+  /** Index of the box in the image. */
   id: number;
   box: Detection;
   size: ImageSize;
 }
 
-/** Of a tile. */
+/** Width of a tile, divided by its height. */
 const RATIO = 4 / 3;
 /** A box is shown with this much around it, as a share of its own length. */
 const AROUND = 0.3;
@@ -45,7 +45,7 @@ export function leastCertain(
   return { below: filter.below === null ? 1 : filter.below / 100, boxes, all };
 }
 
-/** Of the boxes that pass the filter, those below the confidence; 1 is none. */
+/** Crops of the boxes that pass the filter and are below the confidence; with 1, of all boxes that pass it. */
 export function cropsOf(images: readonly JobImage[], filter: ImageFilter, below: number): Crop[] {
   return images.flatMap((image): Crop[] => {
     if (image.status !== 'ok') return [];

@@ -119,7 +119,7 @@ async function readAround(jobId: string, filter: ImageFilter, at: number, signal
     image,
     before: at > offset ? (images[0] ?? null) : null,
     after: images[at - offset + 1] ?? null,
-    /** Of the image in the filter. */
+    /** Place of the image in the filter. */
     place: at,
     matching,
   };

@@ -23,7 +23,7 @@ const CHOICES: [CountsBy, string][] = [
 ];
 const HEIGHT = 40;
 
-/** Of all jobs: who looks at folders looks at those of the next job too. */
+/** The grouping for all jobs: it stays when another job is opened. */
 const by = signal<CountsBy>('hour');
 
 export function JobCounts({ job }: { job: JobStatus }) {

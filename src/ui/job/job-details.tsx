@@ -1,4 +1,4 @@
-/** What a job was asked for, and what became of its webhook: folded, for those who look for it. */
+/** The request of a job and the deliveries of its webhook, folded. */
 import { useSignal } from '@preact/signals';
 import { PARAMETER_ROWS, type ParameterRow, type Region } from '../../api/options.js';
 import { tilesText, type Tiles } from '../../api/tiles.js';

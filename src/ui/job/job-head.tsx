@@ -108,7 +108,7 @@ function RunAgain({ job, record }: { job: JobStatus; record: JobRecord }) {
       Run again
     </Button>
   );
-  // Of a job that was cancelled before its first boxes, these are all.
+  // If a job was cancelled before its first boxes, these are all.
   const isSome = failed + left > 0 && !(isCancelled && finished_images === failed);
   const some = isSome && (
     <Button

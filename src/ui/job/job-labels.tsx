@@ -1,4 +1,4 @@
-/** What people write on a job: its tags, its notes, and how long it is kept. */
+/** Labels that people set on a job: its tags, its notes, and how long it is kept. */
 import { useSignal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
 import { LABELS, type Keep } from '../../api/job-labels.js';

@@ -3,7 +3,7 @@
 export interface TileLayout {
   columns: number;
   width: number;
-  /** Of a row, with the gap below it. */
+  /** Height of a row, with the gap below it. */
   rowHeight: number;
   gap: number;
 }

@@ -29,7 +29,7 @@ import { RowField } from './row-field.js';
 
 type JobType = JobSubmit['job_type'];
 
-/** What is chosen before the form is sent, because other fields depend on it. */
+/** Choices that are read before the form is sent, because other fields depend on them. */
 interface Choice {
   type: Signal<JobType>;
   model: Signal<string>;
@@ -42,7 +42,7 @@ interface JobFormProps {
   first?: ComponentChildren;
   /** False: its jobs have no name of their own. */
   isNamed?: boolean;
-  /** Of the field of paths. */
+  /** Label of the field of paths. */
   label: string;
   /** Fields that come after what to look for. */
   children?: ComponentChildren;

@@ -16,7 +16,7 @@ const DRAW_MS = 300;
 
 /** Ids in the order of the list; null until the first list came. */
 export const jobIds = signal<readonly string[] | null>(null);
-/** What the ids were found by; another search may be under way. */
+/** The search that found the ids; another search may be under way. */
 export const shownSearch = signal(ALL_JOBS);
 export const counts = signal<StateCounts | null>(null);
 export const hasMore = signal(false);

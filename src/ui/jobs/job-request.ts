@@ -1,4 +1,4 @@
-/** What the form of jobs sends. An empty field is one that is not given. */
+/** The request of the form of jobs. An empty field is one that is not given. */
 import type { GivenLabels } from '../../api/job-labels.js';
 import { viewParameters } from '../../api/options.js';
 import { FIELD_ROWS, type FieldRow, type GivenFields } from '../../api/submission-fields.js';

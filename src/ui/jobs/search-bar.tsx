@@ -1,4 +1,4 @@
-/** What the list of jobs is searched for, and its order; all of it stands in the address. */
+/** Search terms and order of the list of jobs; all of it is in the address. */
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { FILTERS } from '../../api/job-filters.js';
@@ -16,7 +16,7 @@ import {
   type SearchRow,
 } from './job-search.js';
 
-/** Of a person who types, before the service is asked. */
+/** Pause in typing before the service is asked. */
 const PAUSE_MS = 250;
 
 const FIELD = 'job-search';

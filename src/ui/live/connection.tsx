@@ -3,7 +3,7 @@ import { ago } from '../text/format.js';
 import { connection, presenceAt } from './live.js';
 import type { Presence } from './presence.js';
 
-/** Of the clock while the events do not come. */
+/** Interval of the clock while no events come. */
 const EVERY_MS = 1_000;
 
 /** Whether the service is there, asked again each second while its events do not come. */

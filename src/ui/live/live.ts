@@ -20,7 +20,7 @@ const lastLive = signal<number | null>(null);
 /** How often the page has been connected. */
 const connections = signal(0);
 const followers = new Set<JobFollower>();
-/** Of a service that is asked whether it answers. */
+/** Interval of the calls that ask whether the service answers. */
 const ASK_EVERY_MS = 1_000;
 const ANSWER_MS = 5_000;
 

@@ -1,4 +1,4 @@
-/** What a call answers, asked for again and again while it is shown. */
+/** Answers of a call that is repeated while it is shown. */
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -9,9 +9,9 @@ const PAUSE = 4;
 export interface Asked<T> {
   /** Null until the first answer came; what came last stays when a call fails. */
   answer: Signal<T | null>;
-  /** Of the newest call. */
+  /** Fault of the newest call. */
   fault: Signal<unknown>;
-  /** Of what was done last. */
+  /** Fault of the last action. */
   actionFault: Signal<unknown>;
   /** Asks now. Never rejects. */
   ask: () => Promise<void>;

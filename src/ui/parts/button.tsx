@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icon.js';
 
 interface ButtonProps extends ComponentProps<'button'> {
   icon?: IconName;
-  /** What it does, where its content does not say it. */
+  /** Name of its action, where its content does not say it. */
   name?: string;
 }
 

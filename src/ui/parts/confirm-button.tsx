@@ -5,7 +5,7 @@ import { Modal } from './modal.js';
 
 interface ConfirmProps {
   label: string;
-  /** Of the button, where the label does not say what it is about. */
+  /** Name of the button, where the label does not say what it is about. */
   name?: string;
   /** The question of the dialog. */
   title: string;
@@ -15,7 +15,7 @@ interface ConfirmProps {
   /** `primary`: nothing is lost by it. */
   kind?: 'danger' | 'primary';
   onConfirm: () => void;
-  /** What goes, and what stays. */
+  /** The things that are removed, and those that stay. */
   children: ComponentChildren;
 }
 

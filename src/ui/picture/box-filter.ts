@@ -1,4 +1,7 @@
-/** What people choose of the detections, and what is shown then. The choice is that of the address. */
+/**
+ * The filter of the detections that people choose, and the boxes that are then shown. The choice is that of the
+ * address.
+ */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { listOf, listText } from '../address/address.js';
 import { address, setQuery } from '../address/location.js';
@@ -13,7 +16,7 @@ interface Choices {
   first: ReadonlySignal<number>;
   /** Below it there may be boxes that are not in the answer: it is the threshold then. */
   known: ReadonlySignal<number>;
-  /** Of classes that have one of their own, which the slider leaves as it is. */
+  /** Thresholds of classes that have one of their own, which the slider leaves as it is. */
   byClass?: ReadonlySignal<ReadonlyMap<string, number>>;
 }
 

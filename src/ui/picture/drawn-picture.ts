@@ -8,7 +8,7 @@ import { onScreen, WHOLE } from './view-window.js';
 const QUALITY = 0.9;
 
 interface Shown {
-  /** Of the picture, in this page. */
+  /** URL of the picture in this page. */
   url: string;
   /** The boxes are in pixels of this size. */
   size: ImageSize;

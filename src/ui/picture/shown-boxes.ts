@@ -13,7 +13,7 @@ export interface ShownBox extends Detection {
   id: number;
   /** Where two answers are compared: what became of it. */
   change?: Change;
-  /** Of a box that has changed: the one of the other answer. */
+  /** The box of the other answer, for a box that has changed. */
   after?: Detection;
 }
 
@@ -48,7 +48,7 @@ export function shownBoxes(
     .filter((box) => isAbove(box, thresholds) && !hidden.has(box.class));
 }
 
-/** What else a box may be is said only where that is above the threshold too. */
+/** The alternative class of a box is shown only where it is above the threshold too. */
 function aboveAlone(detection: Detection, thresholds: Thresholds): Detection {
   if (detection.alternative === undefined || isAbove(detection.alternative, thresholds)) {
     return detection;

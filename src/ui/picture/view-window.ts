@@ -21,7 +21,7 @@ export const MOST_ZOOM = 16;
 /** Around a box that is shown by itself, as a share of the stage. */
 const PADDING = 0.2;
 
-/** What lies under `at` stays there. */
+/** The point of the picture under `at` stays there. */
 export function zoomedAt(view: ViewWindow, factor: number, at: Point, stage: Size): ViewWindow {
   const zoom = Math.min(MOST_ZOOM, Math.max(1, view.zoom * factor));
   const by = zoom / view.zoom;

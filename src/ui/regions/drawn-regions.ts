@@ -30,7 +30,7 @@ export function drawingFaults(regions: readonly Region[]): DrawingFault[] {
   return [...unnamed, ...faults];
 }
 
-/** What is wrong with a polygon that would be closed now; null also while it has too few corners. */
+/** The fault of a polygon that would be closed now; null also while it has too few corners. */
 export function draftFault(polygon: Polygon): string | null {
   return drawingFaults([{ name: 'new', polygon }])[0]?.message ?? null;
 }

@@ -11,7 +11,7 @@ import { drawingFaults } from './drawn-regions.js';
 const SETTLED_MS = 400;
 
 interface Drawn {
-  /** Of the address when they were drawn: with another one they are not shown. */
+  /** The address at which they were drawn: with another one they are not shown. */
   address: string;
   /** The view that they were made from; empty: none. */
   view: string;
@@ -31,7 +31,7 @@ const ofAddress = (drawn: Drawn | null) => (drawn?.address === view.value ? draw
 export const drawn = computed(() => ofAddress(made.value)?.regions ?? null);
 export const shown = computed(() => drawn.value ?? used.value?.regions ?? []);
 export const faults = computed(() => drawingFaults(drawn.value ?? []));
-/** What requests have of those that were drawn. Null: there are none, and the view counts. */
+/** The drawn regions as requests have them. Null: there are none, and the view counts. */
 export const asked = computed(() =>
   drawn.value === null ? null : (ofAddress(settled.value)?.regions ?? null),
 );
@@ -56,7 +56,7 @@ effect(() => {
     settled.value = null;
     return;
   }
-  // What the service would refuse is not asked for: the answer before stays.
+  // Regions that the service would refuse are not sent: the answer before stays.
   if (faults.value.length > 0) return;
   settling = setTimeout(() => (settled.value = next), SETTLED_MS);
 });
@@ -75,7 +75,7 @@ export function keepDrawn(regions: readonly Region[]): void {
   made.value = { address: view.peek(), view: '', regions };
 }
 
-/** What was drawn goes; the regions of the view come back. */
+/** Drops the drawn regions; the regions of the view come back. */
 export function discard(): void {
   made.value = null;
   chosen.value = null;

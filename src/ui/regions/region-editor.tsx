@@ -22,7 +22,7 @@ import { SavedViews } from './saved-views.js';
 
 interface RegionEditorProps {
   counts: ShownCounts;
-  /** Of the model. */
+  /** Classes of the model. */
   classes: readonly string[];
   onView: (name: string) => void;
 }

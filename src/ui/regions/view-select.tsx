@@ -2,13 +2,13 @@ import { visible } from '../text/format.js';
 import { viewNamed, views } from './views.js';
 
 interface ViewSelectProps {
-  /** Of the select, where no label stands beside it. */
+  /** Label of the select, where no label stands beside it. */
   label?: string;
-  /** Of the field of a form. */
+  /** Name of the field in a form. */
   name?: string;
   /** Where it is not that of a form. */
   value?: string;
-  /** What is shown was drawn, and is in no view. */
+  /** The shown regions were drawn, and are in no view. */
   isDrawn?: boolean;
   onPick?: (name: string) => void;
 }

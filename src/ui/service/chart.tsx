@@ -14,7 +14,7 @@ export interface ChartLine {
 interface ChartProps {
   at: readonly number[];
   lines: readonly ChartLine[];
-  /** What it shows, for those who do not see it. */
+  /** Description of the chart, for those who do not see it. */
   label: string;
   /** The axis ends no lower. */
   least: number;

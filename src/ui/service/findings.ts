@@ -1,4 +1,4 @@
-/** What is wrong with the service right now, in sentences; the worst first. */
+/** Faults of the service right now, in sentences; the worst first. */
 import type { ClusterStatus, Model } from '../../client/records.js';
 import { duration, plural } from '../text/format.js';
 import type { Reading } from './reading.js';
@@ -48,7 +48,7 @@ function allWell({ status }: Seen): string {
   return `All is well: ${plural(all.length, 'worker')} ready on ${on}.`;
 }
 
-/** What else is known of it is as old. */
+/** The finding on a silent service: all other facts of the page are as old. */
 function silence({ silentFor }: Seen): Finding[] {
   if (silentFor === null) return [];
   const text = `The service has not answered for ${duration(silentFor)}: this page shows what it said last.`;
@@ -114,7 +114,7 @@ function gpus({ status }: Seen): Finding[] {
   );
 }
 
-/** What the service has too little of, in its own words. That images of jobs wait is no fault. */
+/** Levels of the reasons by which the service reports a shortage. Images of jobs that wait are no fault. */
 const PRESSURE: Record<ClusterStatus['service']['reasons'][number]['reason'], Level> = {
   load: 'warn',
   volume: 'bad',

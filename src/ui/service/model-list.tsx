@@ -69,7 +69,7 @@ const FIRST_CLASSES = 6;
 
 interface ModelCardProps {
   model: Model;
-  /** Of all images of the last minutes; null while there are none. */
+  /** Share of all images of the last minutes; null while there are none. */
   share: number | null;
   images: number;
 }

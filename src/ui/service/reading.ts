@@ -1,4 +1,4 @@
-/** What the page keeps of `/metrics` at one moment. */
+/** The figures of `/metrics` at one moment that the page keeps. */
 
 /** Upper bound in seconds -> requests up to it. */
 export type Buckets = ReadonlyMap<number, number>;
@@ -9,7 +9,7 @@ export interface Reading {
   /** Images with a result, and without, by error code. */
   images: number;
   failures: Readonly<Record<string, number>>;
-  /** Of synchronous detections that were answered. */
+  /** Latency of synchronous detections that were answered. */
   latency: Buckets;
   queueSync: number | null;
   /** Images that no worker has yet, and those that workers have. */

@@ -59,7 +59,7 @@ export function stepMeans(before: Reading, now: Reading): TimeStep[] {
   });
 }
 
-/** Of the requests between two readings, in seconds; within its bucket a time is taken as evenly spread. */
+/** Quantile of the requests between two readings, in seconds; within its bucket a time is taken as evenly spread. */
 export function quantile(before: Buckets, now: Buckets, share: number): number | null {
   const bounds = [...now.keys()].sort((a, b) => a - b);
   const upTo = bounds.map((bound) => (now.get(bound) ?? 0) - (before.get(bound) ?? 0));

@@ -1,4 +1,4 @@
-/** What the view asks for while it is shown. */
+/** The answers that the view asks for while it is shown. */
 import { signal } from '@preact/signals';
 import type { ClusterStatus, JobList, SettingList } from '../../client/records.js';
 import { ServiceError } from '../../client/service-error.js';

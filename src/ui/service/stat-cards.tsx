@@ -25,7 +25,7 @@ interface Line {
   show: (value: number) => Amount;
 }
 
-/** What is charted; an axis ends no lower than at `least`. */
+/** The charts; an axis ends no lower than at `least`. */
 const CARDS: readonly { title: string; least: number; lines: readonly Line[] }[] = [
   {
     title: 'Images',
@@ -89,7 +89,7 @@ export function StatCards() {
 
 interface StatCardProps {
   title: string;
-  /** What the lines mean, where there are several. */
+  /** The meanings of the lines, where there are several. */
   lines: readonly (ChartLine & { show: (value: number) => Amount })[];
   at: readonly number[];
   least: number;

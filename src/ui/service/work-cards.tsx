@@ -6,7 +6,7 @@ import { failuresOf, newFailures, stepMeans } from './series.js';
 import { waiting } from './service-state.js';
 import { Gauge } from './worker-list.js';
 
-/** What waits by priority, where the time goes, and what failed. */
+/** Cards of the waiting work by priority, the times of the stages, and the failures. */
 export function WorkCards() {
   const now = readings.value.at(-1);
   const first = readings.value[0];

@@ -20,7 +20,7 @@ export const isUnreachable = signal(false);
 /** Another one with each key. */
 export let service = clientOf(apiKey.peek());
 
-/** What a page shows at once is not asked for again behind it. */
+/** Client without retries: the page shows each answer at once, and repeats no call in the background. */
 function clientOf(key: string | null): LatticeClient {
   return new LatticeClient({
     url: location.origin,

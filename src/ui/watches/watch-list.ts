@@ -7,9 +7,9 @@ import { service } from '../session/session.js';
 export interface WatchList {
   /** Null until the first list came. */
   watches: Signal<readonly Watch[] | null>;
-  /** Of the list. */
+  /** Fault of the list. */
   fault: Signal<unknown>;
-  /** Of what was done last. */
+  /** Fault of the last action. */
   actionFault: Signal<unknown>;
   ask: () => void;
   /** These tell whether it was done. */

@@ -1,4 +1,4 @@
-/** What the forms of watches send. */
+/** Requests of the forms of watches. */
 import { timesOf } from '../../api/watch-times.js';
 import { jobText } from '../../client/job-text.js';
 import type { WatchCreate, WatchPatch } from '../../client/lattice-client.js';

@@ -54,7 +54,7 @@ interface NumberFieldProps {
   name: string;
   least: number;
   most: number;
-  /** What an empty field stands for. */
+  /** The value that an empty field stands for. */
   empty: string;
   value: number | null | undefined;
 }

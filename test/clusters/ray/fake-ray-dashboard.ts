@@ -15,10 +15,10 @@ interface Refusal {
 
 export class FakeRayDashboard {
   token: string | null = null;
-  /** What each job ends as, first come first; `SUCCEEDED` when empty, never while it says `RUNNING`. */
+  /** Final states of the jobs, first come first; `SUCCEEDED` when empty, never while it says `RUNNING`. */
   readonly ends: string[] = [];
   logs = 'line 1\nline 2\n';
-  /** What a submission is answered instead. */
+  /** The answer to a submission, in place of the usual one. */
   refusal: Refusal | null = null;
   /** Paths that get no answer. */
   silent: RegExp | null = null;

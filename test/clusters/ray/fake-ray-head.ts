@@ -29,7 +29,7 @@ export class FakeRayHead {
   nodes: FakeNode[] = [{ NodeID: 'aa', Alive: true, Resources: { CPU: 4, GPU: 1 } }];
   total: Record<string, number> = { CPU: 4, GPU: 1 };
   available: Record<string, number> = { CPU: 3, GPU: 1 };
-  /** What `init` answers instead of ok. */
+  /** The answer of `init` in place of ok. */
   initFailure: string | null = null;
   token: string | null = null;
   /** Questions that get no answer. */

@@ -70,7 +70,7 @@ describe('a worker process', () => {
     const crowd = Array.from({ length: 12 }, () => rig.detector.detect(picture({ kind: 'async' })));
     worker.kill('SIGTERM');
     expect(await worker.exited).toBe(0);
-    // What it had not begun when it was told waits for the next worker.
+    // Images that it had not begun when it was told wait for the next worker.
     start({ LATTICE_WORKER_ID: 'next' });
     const results = await Promise.all(crowd);
     expect(new Set(results.map((each) => JSON.stringify(each.detections))).size).toBe(1);

@@ -1,4 +1,4 @@
-/** What a body may be before its fields matter, on both routes that take one. */
+/** Rules for a body before its fields matter, on both routes that take one. */
 import { describe, expect, test } from 'vitest';
 import { compose, post } from '../../support/composed-app.js';
 

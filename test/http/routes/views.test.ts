@@ -255,7 +255,7 @@ describe('an image', () => {
     await put('north', { regions: [LEFT], paths: ['south/**', 'north/**'] });
     await put('gate', { regions: [LEFT], paths: ['north/gate/*'] });
     await put('accents', { regions: [LEFT], paths: ['cafe\u0301/*'] });
-    // Of patterns of one length, that of the first name counts.
+    // Between patterns of one length, that of the first name counts.
     await put('c', { regions: [LEFT], paths: ['b/*.jpg'] });
     await put('b', { regions: [LEFT], paths: ['*/x.jpg'] });
     expect((await detect({ image_path })).view?.name).toBe(view);

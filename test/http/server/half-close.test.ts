@@ -12,7 +12,7 @@ import { oneCar } from '../../support/scripted-detector.js';
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const IMAGE = JSON.stringify({ image_path: 'a.jpg' });
 const JOB = JSON.stringify({ job_type: 'batch_detect', image_paths: ['a.jpg'] });
-/** Of a picture, as far as its first bytes. */
+/** The first bytes of a picture. */
 const JPEG = '\xff\xd8\xff\xe0JFIF';
 const FORM =
   '--edge\r\nContent-Disposition: form-data; name="image"; filename="a.jpg"\r\n' +

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close(0));
 
-/** What comes back for `parts`, each sent on its own, once `done` matches it or is the number of complete answers. */
+/** The answer to `parts`, each sent on its own, once `done` matches it or is the number of complete answers. */
 async function answerTo(parts: readonly string[], done: RegExp | number): Promise<string> {
   const socket = connect(server.port, '127.0.0.1').setNoDelay();
   let answer = '';
@@ -80,7 +80,7 @@ describe('a request to upgrade to HTTP/2, as Java sends each time, is ignored', 
     expect(answer.match(/HTTP\/1\.1 200 /g)).toHaveLength(count);
     expect(answer).toMatch(/"(?:ok|success)"[^]*}$/);
     process.off('warning', note);
-    // Of listeners that are left behind.
+    // No warning of listeners that are left behind.
     expect(warnings).toEqual([]);
   });
 

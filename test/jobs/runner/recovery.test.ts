@@ -1,4 +1,4 @@
-/** What a death of the process leaves, and what the next start makes of it. */
+/** The state after the process has died, and how the next start continues from it. */
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

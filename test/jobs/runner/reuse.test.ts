@@ -77,7 +77,7 @@ test('a second job of unchanged files runs nothing and says where each result is
     expect(outcome).toEqual({ ...first.images[index]?.outcome, reusedFrom });
   }
   expect(set.onReused.mock.calls.reduce((sum, [images]) => sum + images, 0)).toBe(NAMES.length);
-  // Of the image that ran, also where the result was taken over before.
+  // The result names the image that ran, also where it was taken over before.
   const third = await set.run();
   expect(third.ran).toEqual([]);
   expect(third.images.map(({ outcome }) => outcome)).toEqual(

@@ -41,7 +41,8 @@ TEST(FindingsTest, OfAnotherLengthOrAnotherModelAreNone) {
   EXPECT_FALSE(ReadFindings(bytes, kClasses + 1));
 }
 
-// What is read is within its bounds, whatever stands there: every number is set to odd values.
+// The numbers that are read are within their bounds, whatever the file has: every number is set to
+// odd values.
 TEST(FindingsTest, NumbersBeyondTheirBoundsAreNone) {
   const std::vector<char> bytes = BytesOf(Cut());
   for (size_t at = 0; at < bytes.size(); at += sizeof(int)) {

@@ -1,4 +1,4 @@
-// What every engine promises, on every engine that this machine has.
+// The promises of every engine, on every engine that this machine has.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
     return RowsOf(engine_->Detect(work_class, slot, 0));
   }
 
-  // Of each, as one batch of the async class.
+  // The boxes of each input, as one batch of the async class.
   std::vector<Boxes> BatchOf(std::span<const std::unique_ptr<EngineInput>> inputs) {
     std::vector<EngineItem> items;
     for (const auto& input : inputs) items.push_back({input.get(), &options_});
@@ -199,7 +199,6 @@ TEST_P(EngineConformance, TakesImagesOfAnyShape) {
   }
 }
 
-// Of the layouts that an engine takes, planes are the odd one.
 TEST_P(EngineConformance, PlanesGiveTheBoxesOfTheirRgb) {
   std::mt19937 random(5);
   for (const auto& [width, height] :

@@ -56,7 +56,7 @@ class FileReaderTest : public testing::Test {
     return Read(files, Path(root)).status().code();
   }
 
-  // Of this process.
+  // Number of threads of this process.
   static auto Threads() {
     return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
   }

@@ -183,7 +183,7 @@ TEST_F(KeptFolderTest, ALockFileThatIsALinkOrAFolderIsRefused) {
   EXPECT_EQ(kept_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
 }
 
-// What a process does that wants the engine. `builds` gets a byte per build.
+// The steps of a process that wants the engine. `builds` gets a byte per build.
 bool Obtain(const std::string& path, const std::string& name, bool dies) {
   const auto folder = KeptFolder::Open(path);
   if (!folder.ok()) return false;
@@ -269,7 +269,7 @@ class DamagedFileTest : public KeptFolderTest {
     return fault;
   }
 
-  // What is there can always be replaced, and is read back then.
+  // A file that is there can always be replaced, and is read back then.
   void ExpectReplaced(const std::string& why) {
     EXPECT_EQ(Fault(), kName + " " + why + ".");
     ASSERT_TRUE(Store(kName, kPlan).ok()) << why;

@@ -89,7 +89,7 @@ class Detr {
     return name;
   }
 
-  // Of two layers, of which the last one counts.
+  // Writes an output of two layers, of which the last one counts.
   void LastOf(const std::string& first, const std::string& last, const std::string& output) {
     graph_.Initializer(RawTensor<int64_t>(output + ".axis", kInt64, {1}, {1}));
     graph_.Initializer(RawTensor<int64_t>(output + ".last", kInt64, {}, {-1}));

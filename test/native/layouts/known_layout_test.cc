@@ -30,7 +30,8 @@ std::vector<Foreign> ForeignFiles() {
           {test::Detr(test::DetrForm{}).File(), "[" + letters + "]", true, true}};
 }
 
-// What was turned can be loaded in the place of the file: it says what engines have to know.
+// A converted file can be loaded in the place of the export: engines find what they need in its
+// metadata.
 TEST(KnownLayoutTest, AModelIsTurnedOnceAndSaysWhatItIs) {
   const TemporaryFolder folder;
   for (Foreign& foreign : ForeignFiles()) {

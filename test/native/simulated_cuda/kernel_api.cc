@@ -35,7 +35,7 @@ std::string NameOf(const void* stub) {
   return found == Names().end() ? "" : found->second;
 }
 
-// Of every GPU that is served here, without asking for more shared memory.
+// Limits of every GPU that is served here, without asking for more shared memory.
 bool IsWithinLimits(const Configuration& launch) {
   constexpr unsigned kMostThreads = 1024;
   constexpr unsigned kMostAlongYAndZ = 65'535;

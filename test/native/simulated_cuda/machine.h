@@ -45,7 +45,7 @@ class Machine {
   int count();
   GpuKind KindOf(int gpu);
 
-  // What `call` answers: a failure that was asked for, the fault of this GPU, else cudaSuccess.
+  // The answer to `call`: a failure that was asked for, the fault of this GPU, else cudaSuccess.
   // Blocks while such calls hang.
   cudaError_t Answer(int gpu);
   cudaError_t Answer(Call call, int gpu);
@@ -68,7 +68,7 @@ class Machine {
   cudaError_t Free(int gpu, void* memory);
   // The stream that pooled memory was asked for in has reached it.
   void Reach(const void* memory);
-  // Of the allocation that is there and holds all of these bytes.
+  // The allocation that is there and holds all of these bytes.
   std::optional<Memory> Find(const void* memory, size_t bytes);
   void CountCopied(int gpu, size_t bytes);
   size_t Used(int gpu);

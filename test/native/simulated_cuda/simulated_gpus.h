@@ -34,7 +34,7 @@ struct GpuKind {
 // used any more.
 void PlugIn(const std::vector<GpuKind>& gpus);
 
-// What a program may ask for and not get, by the runtime's function.
+// Calls of a program that a test can make fail, by the runtime's function.
 enum class Call {
   kDeviceCount,
   kMalloc,  // cudaMallocAsync too
@@ -89,7 +89,7 @@ int GpuOf(cudaStream_t stream);
 bool IsRecording(cudaStream_t stream);
 // Whether all of these bytes lie in one allocation of this GPU's memory.
 bool IsOnGpu(const void* memory, size_t bytes, int gpu);
-// What a call on the current GPU of this thread answers: see FailCall.
+// The answer to a call on the current GPU of this thread: see FailCall.
 cudaError_t Answer(Call call);
 // 0 of a GPU that is not there (any more).
 unsigned JpegEngines(int gpu);

@@ -1,4 +1,4 @@
-// What the runtime's handles stand for: streams, events, graphs.
+// The objects behind the runtime's handles: streams, events, graphs.
 #ifndef LATTICE_TEST_SIMULATED_CUDA_STREAM_H_
 #define LATTICE_TEST_SIMULATED_CUDA_STREAM_H_
 

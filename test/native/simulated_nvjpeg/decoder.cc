@@ -52,7 +52,7 @@ struct Decode {
   PictureHeader header;
   nvjpegImage_t target{};
 
-  // What is written: engines write their last blocks in full.
+  // Sides of the written planes: engines write their last blocks in full.
   std::array<PlaneSides, 3> written() const { return WholeBlocksOf(header); }
 
   bool Fits() const {
@@ -170,7 +170,8 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedInitialize(nvjpegHandle_t,
   return NVJPEG_STATUS_SUCCESS;
 }
 
-// What came before a file that fails is queued all the same, and the state has to be prepared anew.
+// The files before a file that fails are queued all the same, and the state has to be prepared
+// anew.
 SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatched(nvjpegHandle_t, nvjpegJpegState_t state,
                                                     const unsigned char* const* files,
                                                     const size_t* lengths, nvjpegImage_t* targets,

@@ -31,7 +31,7 @@ struct PlaneSides {
   size_t width = 0;
   size_t height = 0;
 };
-// Of planes that are there, up to the end of the last blocks.
+// Sides of the planes that are there, up to the end of the last blocks.
 std::array<PlaneSides, 3> WholeBlocksOf(const PictureHeader& header);
 
 // Damage in the middle goes unnoticed. Some pixels differ in the last bit from libjpeg's, as those

@@ -1,4 +1,4 @@
-// What nvJPEG's handles point to.
+// The objects that nvJPEG's handles point to.
 #ifndef LATTICE_TEST_SIMULATED_NVJPEG_HANDLES_H_
 #define LATTICE_TEST_SIMULATED_NVJPEG_HANDLES_H_
 

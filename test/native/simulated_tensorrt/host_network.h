@@ -22,7 +22,7 @@ struct HostTensor {
   ov::Shape shape;  // of what one request computes
   ov::element::Type type;
 
-  // Of a batch of `batch`.
+  // Shape of a batch of `batch`.
   std::vector<int64_t> Shape(int64_t batch) const;
   size_t Bytes(int64_t batch) const;
 };

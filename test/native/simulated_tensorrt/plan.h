@@ -1,5 +1,5 @@
-// What the simulated builder writes and the simulated runtime reads: the ONNX file it came from and
-// the input's shape in each profile.
+// The plan that the simulated builder writes and the simulated runtime reads: the ONNX file it came
+// from and the input's shape in each profile.
 #ifndef LATTICE_TEST_SIMULATED_TENSORRT_PLAN_H_
 #define LATTICE_TEST_SIMULATED_TENSORRT_PLAN_H_
 

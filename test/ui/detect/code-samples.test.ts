@@ -8,7 +8,7 @@ const choice = { origin: ORIGIN, needsKey: false, model: '', classes: [], thresh
 const PATH = { kind: 'path', path: "2026/it's $HOME.jpg" } as const;
 const FILE = { kind: 'file', file: new File([], 'a "b"\\c.jpg') } as const;
 
-/** What a shell makes of the words after the command. */
+/** The words after the command, as a shell reads them. */
 const words = (command: string): string[] => {
   const shell = spawnSync('sh', ['-c', command.replace(/^curl/, `printf '%s\\n'`)], { encoding: 'utf8' }); // prettier-ignore
   expect(shell.status, shell.stderr).toBe(0);

@@ -22,7 +22,7 @@ import { detectionOf, floorOf, shownBoxes } from '../../../src/ui/picture/shown-
 
 const MODEL_CLASSES = [...DEFAULT_VEHICLES, 'person'];
 
-/** What the service answers when the engine has these candidates. */
+/** The answer of the service when the engine has these candidates. */
 function answer(candidates: readonly Detection[], choice: DetectChoice): Detection[] {
   const { classes, threshold, mergeClasses = null, classThresholds = {}, maxDetections } = choice;
   const isAll = classes.includes(ALL_CLASSES);
@@ -81,7 +81,7 @@ test('the request answers the boxes that are shown, but for those that a switche
       const given = answer(sorted, shownRequest({ model: '', ...choices }));
       const alone = ({ class: name, confidence, box }: Detection) => [name, confidence, box];
       expect(given.map(alone)).toEqual(shown.map(alone));
-      // What a box may be besides is not asked for where that class is switched off.
+      // The alternative class of a box is not asked for where that class is switched off.
       shown.forEach(({ alternative }, index) => {
         if (alternative === undefined || hidden.has(alternative.class)) return;
         expect(given[index]!.alternative).toEqual(alternative);

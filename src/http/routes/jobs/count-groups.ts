@@ -97,7 +97,7 @@ export class CountSum {
   }
 }
 
-/** What the image belongs to; null: it has no time. */
+/** The group of the image; null: it has no time. */
 export function groupOf(
   by: Exclude<Grouping, 'image'>,
   { path, taken }: ImageCounts,

@@ -118,7 +118,7 @@ interface Counts {
   /** Images that are not counted. */
   left: Record<ReturnType<typeof withoutOutcome>, number>;
   total: CountSum;
-  /** Of the images of `total`. */
+  /** The groups of the images of `total`. */
   groups: () => AsyncIterable<GroupBody[]>;
 }
 

@@ -32,7 +32,7 @@ export const confidence = z
   .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, { error: 'A confidence is 0 to 1.' })
   .transform(Number);
 
-/** Of a query: one or more names. */
+/** Class names of a query: one or more. */
 export const classNames = z
   .string()
   .transform((text) => jsonList(text) ?? splitList(text, ','))

@@ -6,7 +6,7 @@ import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { jobIdSchema } from '../../../answers/job-fields.js';
 
-/** Of the specification of every route with a job in its path. */
+/** Parameters and errors in the specification of every route with a job in its path. */
 export const params = z.object({ job_id: jobIdSchema });
 export const JOB_ERRORS = ['job_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 export const ofJob = { tags: ['Jobs'], request: { params }, errors: JOB_ERRORS };

@@ -1,4 +1,6 @@
-/** What people write on jobs: at submission and later, over HTTP; the removal of jobs; how they are found again. */
+/**
+ * Labels that people set on jobs: at submission and later, over HTTP; the removal of jobs; how they are found again.
+ */
 import { describe, expect, test } from 'vitest';
 import { jobStatusSchema, type JobStatusBody } from '../../../../src/http/routes/jobs/jobs.js';
 import { ApiKeys } from '../../../../src/http/access/api-keys.js';

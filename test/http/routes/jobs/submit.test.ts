@@ -11,7 +11,7 @@ import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES } from '../../../../src/api/option
 const PATH = '/v1/jobs/submit';
 const cars = { job_type: 'detect_cars', image_paths: ['a.jpg'] };
 
-/** What the accepted job looks for. */
+/** Classes that the accepted job looks for. */
 async function classesOf({ status, body }: Answer): Promise<readonly string[] | null> {
   expect(status).toBe(202);
   return (await compose().jobs.specOf(body.job_id as string)).options.classes;

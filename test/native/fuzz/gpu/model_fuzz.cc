@@ -28,7 +28,7 @@ std::vector<Shape> ShapesOf(const std::vector<OnnxValueInfo>& values) {
   return shapes;
 }
 
-// What becomes of a file on a GPU can be read.
+// The conversion of a file for a GPU can be read.
 void CheckConversion(std::string file, ModelInfo info) {
   file = InKnownLayout(std::move(file), &info);
   const auto network = ReadOnnxModel(BytesOf(file));
@@ -64,7 +64,7 @@ void CheckWriting(const OnnxModel& model) {
       }));
 }
 
-// What is converted can be read.
+// A model whose numbers were set to another float type can be read.
 void CheckTypes(ByteView bytes) {
   for (const ElementType type : {kFloat16, kFloat}) {
     auto model = ReadOnnxModel(bytes);

@@ -1,4 +1,4 @@
-// What is read from a picture's bytes before a decoder sees them.
+// The facts that are read from a picture's bytes before a decoder sees them.
 #include "native/image/image_format.h"
 #include "native/image/jpeg_header.h"
 #include "native/image/tiff_directory.h"

@@ -38,7 +38,8 @@ struct NumberedFile {
   EncodedImage encoded;
 };
 
-// What a test changes and sees while the decoder uses the engines. Thread-safe.
+// Faults that a test sets, and counts that it reads, while the decoder uses the engines.
+// Thread-safe.
 class EngineControl {
  public:
   void Hang() {

@@ -11,8 +11,8 @@
 namespace lattice {
 namespace {
 
-// Of a score, and 1e-3 pixels: for the last bits of a GPU's exponential. On an H200 sides differed
-// by 2e-4 pixels.
+// Tolerance of a score, and 1e-3 pixels: for the last bits of a GPU's exponential. On an H200 sides
+// differed by 2e-4 pixels.
 constexpr float kTolerance = 1e-5f;
 
 TEST(IsServed, LimitsAreThoseOfTheKernels) {

@@ -16,7 +16,7 @@
 namespace lattice {
 namespace {
 
-// What the three kernels do for one image, block after block.
+// The work of the three kernels for one image, block after block.
 class HostKernels {
  public:
   explicit HostKernels(int anchors)
@@ -90,7 +90,7 @@ Grids RandomGrids(std::mt19937& random) {
   return grids;
 }
 
-// Of a picture in which every cell of any grid lies.
+// Transform of a picture in which every cell of any grid lies.
 constexpr LetterboxTransform kEndless = {.source_width = 1 << 20, .source_height = 1 << 20};
 
 TEST(DetectInImage, SmallHeadsGiveTheCpusResult) {
@@ -138,7 +138,7 @@ TEST(DetectInImage, LowConfidenceTakesEveryAnchor) {
   }
 }
 
-// Of a one-to-one head: more pairs than the page holds, strip after strip, down to all of them.
+// A one-to-one head: more pairs than the page holds, strip after strip, down to all of them.
 TEST(DetectInImage, EveryClassOfEveryAnchorMayPass) {
   std::mt19937 random(4);
   for (const int classes : {1, 2, 80, kMostClasses}) {

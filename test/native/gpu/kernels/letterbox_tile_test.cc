@@ -18,8 +18,8 @@ void PrintTo(PixelLayout layout, std::ostream* out) {
 
 namespace {
 
-// What the kernel does for one image, block after block. Pixels that no thread writes stay NaN; one
-// that two write is a failure.
+// The output of the kernel for one image, block after block. Pixels that no thread writes stay NaN;
+// one that two write is a failure.
 std::vector<float> TiledInput(const DeviceImage& image, int width, int height, uint32_t seed) {
   const auto plane_size = static_cast<size_t>(width) * static_cast<size_t>(height);
   std::vector<float> input(3 * plane_size, NAN);

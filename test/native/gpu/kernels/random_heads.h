@@ -20,7 +20,7 @@ namespace lattice {
 // Columns and rows of the three grids.
 using Grids = std::array<std::pair<int, int>, kHeadScales>;
 
-// Of a square of 640 pixels.
+// Grids of a square of 640 pixels.
 inline constexpr Grids kGrids640 = {{{80, 80}, {40, 40}, {20, 20}}};
 
 // Grids of any number of cells; the first has most of them.

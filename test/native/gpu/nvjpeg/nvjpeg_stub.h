@@ -1,4 +1,4 @@
-// What a test tells the stub library to answer.
+// The answers of the stub library, set by a test.
 #ifndef LATTICE_TEST_GPU_NVJPEG_NVJPEG_STUB_H_
 #define LATTICE_TEST_GPU_NVJPEG_NVJPEG_STUB_H_
 
@@ -16,7 +16,7 @@ struct NvJpegStub {
   nvjpegChromaSubsampling_t sampling = NVJPEG_CSS_420;
   int unsupported = 0;  // of nvjpegDecodeBatchedSupported
   void (*while_parsing)() = nullptr;
-  // What was asked.
+  // Arguments and effects of the calls to the stub.
   nvjpegBackend_t backend = NVJPEG_BACKEND_DEFAULT;
   unsigned flags = 0;
   int open_handles = 0;  // created and not destroyed, of any kind

@@ -22,7 +22,7 @@ std::string Int64s(const std::string& name, const std::vector<int64_t>& values) 
   return test::RawTensor(name, kInt64, {static_cast<int64_t>(values.size())}, values);
 }
 
-// Of a graph from `images` [1, 3, 8, 8] to `output0`.
+// Result of OpenBatch for a graph from `images` [1, 3, 8, 8] to `output0`.
 std::string HeldBy(const GraphWriter& graph) {
   const std::string bytes = graph.Model();
   auto model = *ReadOnnxModel(BytesOf(bytes));
@@ -62,7 +62,7 @@ TEST(OpenBatchTest, PlacesAndSumsOfEachImageLeaveImagesApart) {
     } else {
       graph.Node("ReduceSum", {"g"}, {"r"}, Integer("keepdims", 0) + Integers("axes", {3}));
     }
-    // Of three axes now, as the constant of two shows.
+    // The tensor has three axes now, as the constant of two shows.
     graph.Node("Mul", {"r", "w"}, {"output0"});
     EXPECT_EQ(HeldBy(graph), "");
   }

@@ -16,7 +16,7 @@ class TypeChecker {
   // `type` is that of the outputs.
   explicit TypeChecker(ElementType type) : type_(type) {}
 
-  // What is wrong with the graph, a line each: inputs and outputs, order, names, types, Casts.
+  // Faults of the graph, a line each: inputs and outputs, order, names, types, Casts.
   std::string Complaints(const OnnxModel& model) {
     for (const OnnxTensor& tensor : model.graph.initializers) {
       Make(tensor.name, tensor.type);

@@ -1,4 +1,4 @@
-// What GPU engines answer on machines that cannot have one; gpu-labelled tests show what they do.
+// Answers of GPU engines on machines that cannot have one; gpu-labelled tests show their work.
 #include "native/gpu/gpu_engine.h"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ struct NetworkOutputs {
   std::vector<ov::Shape> shapes;
   std::vector<std::vector<float>> values;
 
-  // Of one image.
+  // Boxes of one image.
   Detections BoxesOf(const Head& head, size_t image, const LetterboxTransform& transform,
                      const DetectionOptions& options) const {
     const auto at = [&](size_t i) {

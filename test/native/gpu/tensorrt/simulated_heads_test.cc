@@ -97,7 +97,7 @@ class SimulatedHeads : public testing::TestWithParam<HeadCase> {
     return found;
   }
 
-  // What the host makes of what the converted network gives.
+  // The boxes that the host makes of the output of the converted network.
   Boxes ExpectedIn(const Image& image) const {
     const auto model = ReadTensorRtModel(path_);
     EXPECT_TRUE(model.ok()) << model.status().message();

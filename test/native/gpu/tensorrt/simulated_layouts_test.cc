@@ -43,7 +43,7 @@ const std::string kTwo = "['car', 'bus']";
 
 class SimulatedLayouts : public testing::TestWithParam<Export> {};
 
-// Of a batch of these scenes, in slot 0.
+// Boxes of a batch of these scenes, in slot 0.
 std::vector<Boxes> BoxesOf(Engine& engine, const std::vector<unsigned>& seeds) {
   DetectionOptions all;
   all.confidence = 0.2f;

@@ -1,5 +1,5 @@
-// What the GPU engine takes and makes while it serves: nothing, once it has seen such batches. In
-// builds with LATTICE_SIMULATED_GPU only.
+// Memory and resources that the GPU engine takes while it serves: nothing, once it has seen such
+// batches. In builds with LATTICE_SIMULATED_GPU only.
 #ifdef LATTICE_SIMULATED_GPU
 #include <gtest/gtest.h>
 
