@@ -74,16 +74,17 @@ module.exports = {
       {
         path: '^src/',
         pathNot:
-          '^src/((ui|overlay|client|boxes)/|api/(options|region-rules|snake-case|tiles|left-out|job-filters|job-labels|jobs|submission-fields|watch-times)[.]ts|base/text-list[.]ts|export/csv[.]ts)',
+          '^src/((ui|overlay|client|boxes)/|api/(options|option-kinds|region-rules|snake-case|tiles|left-out|job-filters|job-labels|jobs|submission-fields|watch-times)[.]ts|base/text-list[.]ts|export/csv[.]ts)',
       },
-      'It runs in a browser: it takes calls, events and shapes of answers from the client, the rows of options, the writing of tiles and of lists, the rules of regions, the counting and comparing of boxes, the sentence of what was left out, the filters, labels and request fields of jobs, the values of their fields and the writer of CSV files.',
+      'It runs in a browser: it takes calls, events and shapes of answers from the client, the rows and kinds of options, the writing of tiles and of lists, the rules of regions, the counting and comparing of boxes, the sentence of what was left out, the filters, labels and request fields of jobs, the values of their fields and the writer of CSV files.',
     ),
     forbid(
       'boxes-for-browsers-too',
       { path: '^src/boxes/' },
       {
         path: '^',
-        pathNot: '^src/(boxes/|api/(class-key|options)[.]ts|base/(polygon|rounded)[.]ts)',
+        pathNot:
+          '^src/(boxes/|api/(class-key|options|region-rules)[.]ts|base/(polygon|rounded)[.]ts)',
         dependencyTypesNot: ['type-only'],
       },
       'The page pairs and counts boxes as the service does: no schema, no error and no module of Node comes with it.',
