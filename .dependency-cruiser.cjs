@@ -93,7 +93,7 @@ module.exports = {
       { path: '^src/api/[^/]+[.]ts$' },
       {
         path: '^',
-        pathNot: '^src/(api/[^/]+|base/polygon)[.]ts$',
+        pathNot: '^src/(api/[^/]+|base/(polygon|text-list))[.]ts$',
         dependencyTypesNot: ['type-only'],
       },
       'The page takes rows and rules of it; what needs zod or Node is in api/schemas.',

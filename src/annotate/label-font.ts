@@ -1,6 +1,9 @@
 /**
  * Text -> outlines. SVG text would need fonts on the machine; outlines come from the font file that is installed here.
  */
+// The page and its tests are compiled with the types of the service, but without its declarations of modules.
+// eslint-disable-next-line @typescript-eslint/triple-slash-reference -- a declaration of a module cannot be imported
+/// <reference path="./opentype.d.ts" />
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type opentype from 'opentype.js';

@@ -4,24 +4,8 @@
  * frames, job records and answers, the flags of the CLI, the page and the defaults are derived from the rows; the addon
  * reads the value by its name here. Plain data, so that the page can read it in a browser.
  */
+import type { KindValues, ParameterKind } from './option-kinds.js';
 import { snake, type Snake } from './snake-case.js';
-import type { Tiles } from './tiles.js';
-
-/** A part of the picture that is counted by itself. Null counts as not given. */
-export interface Region {
-  name: string;
-  /** Corners in shares of the picture's width and height. */
-  polygon: readonly (readonly [x: number, y: number])[];
-  /** Those that it counts; not given: all. */
-  classes?: readonly string[] | null | undefined;
-  /** The place of a box that must lie in the polygon, or the share of its area that must. */
-  anchor?: (typeof ANCHORS)[number] | number | null | undefined;
-  /** A mask: what lies in it is left out of the result. */
-  ignore?: boolean | null | undefined;
-}
-
-/** The first is the default. */
-export const ANCHORS = ['bottom', 'centre'] as const;
 
 interface ParameterText {
   /** Over HTTP, where it is not the name here in snake_case. */
@@ -35,23 +19,6 @@ interface ParameterText {
   /** A model may bring a default of its own. */
   ofModel?: true;
 }
-
-type ParameterKind =
-  /** 0 to 1. */
-  | { kind: 'fraction'; default: number }
-  /** A whole number from 1. */
-  | { kind: 'count'; most: number; default: number }
-  /** Null: by other options. */
-  | { kind: 'switch'; default: null }
-  /** A size of boxes: their longer side in pixels; up to 1 as a share of the longer side of the image. 0: no limit. */
-  | { kind: 'size'; default: 0 }
-  /** 0 to 1 by the name of a class of the model. */
-  | { kind: 'fractions'; default: Readonly<Record<string, number>> }
-  | { kind: 'tiles'; default: 'off' }
-  /** Null: those of the view. */
-  | { kind: 'regions'; default: null }
-  /** Name of a view. Null: by the path of the image. Workers get its regions and no name. */
-  | { kind: 'view'; default: null };
 
 const PARAMETERS = {
   confidence: {
@@ -127,18 +94,7 @@ type WireNames = {
   [Key in Name]: Rows[Key] extends { wireName: infer Wire extends string } ? Wire : Snake<Key>;
 };
 
-interface Values {
-  fraction: number;
-  count: number;
-  switch: boolean | null;
-  size: number;
-  fractions: Readonly<Record<string, number>>;
-  tiles: Tiles;
-  regions: readonly Region[] | null;
-  view: string | null;
-}
-
-export type DetectionParameters = { [Key in Name]: Values[Rows[Key]['kind']] };
+export type DetectionParameters = { [Key in Name]: KindValues[Rows[Key]['kind']] };
 
 /** Defaults that a model may have. */
 export type ModelDefaults = Pick<

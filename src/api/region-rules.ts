@@ -2,7 +2,22 @@
  * Rules of regions beyond the types of their fields. Plain data, so that the page says the same while they are drawn.
  */
 import { polygonFault } from '../base/polygon.js';
-import type { Region } from './options.js';
+
+/** A part of the picture that is counted by itself. Null counts as not given. */
+export interface Region {
+  name: string;
+  /** Corners in shares of the picture's width and height. */
+  polygon: readonly (readonly [x: number, y: number])[];
+  /** Those that it counts; not given: all. */
+  classes?: readonly string[] | null | undefined;
+  /** The place of a box that must lie in the polygon, or the share of its area that must. */
+  anchor?: (typeof ANCHORS)[number] | number | null | undefined;
+  /** A mask: what lies in it is left out of the result. */
+  ignore?: boolean | null | undefined;
+}
+
+/** The first is the default. */
+export const ANCHORS = ['bottom', 'centre'] as const;
 
 export const REGION_LIMITS = { regions: 50, points: 100, classes: 100 };
 export const LEAST_POINTS = 3;

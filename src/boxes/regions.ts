@@ -1,7 +1,7 @@
 /** Regions of a picture: which boxes lie in which, and how many. */
 import { countRegions } from './class-counts.js';
 import type { Detection, ImageSize, ProcessedImage } from '../api/schemas/image.js';
-import { ANCHORS, type Region } from '../api/options.js';
+import { ANCHORS, type Region } from '../api/region-rules.js';
 import { areaWithin, holds, type Rectangle } from '../base/polygon.js';
 import { classKey } from '../api/class-key.js';
 

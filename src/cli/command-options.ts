@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LABEL_ROWS, type JobLabels, type Keep, type LabelRow } from '../api/job-labels.js';
-import { PARAMETER_ROWS, type ParameterRow, type Region } from '../api/options.js';
+import { OPTION_KINDS, type AnyKind } from '../api/option-kinds.js';
+import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
-import { tilesOf, type Tiles } from '../api/tiles.js';
 import { pathFault } from '../base/path-fault.js';
-import { jsonList, namedNumbers } from '../base/text-list.js';
 
 /** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
 export function numberThat(
@@ -21,34 +20,6 @@ export function numberThat(
 }
 
 export const fraction = numberThat('a number from 0 to 1', (value) => value >= 0 && value <= 1);
-
-const size = numberThat('0 or a larger number', (value) => value >= 0);
-
-/** As `car:0.4,truck:0.6`. */
-function fractions(text: string): Record<string, number> {
-  const read = namedNumbers(text);
-  if (read === null) throw new InvalidArgumentError('It takes a list such as car:0.4,truck:0.6.');
-  return Object.fromEntries(
-    Object.entries(read).map(([name, value]) => [name, fraction(String(value))]),
-  );
-}
-
-function tiles(text: string): Tiles {
-  const read = tilesOf(text);
-  if (read === null)
-    throw new InvalidArgumentError(
-      'It takes off, auto, a grid such as 3x2, or a size such as 640.',
-    );
-  return read;
-}
-
-/** JSON, or the name of a file with it. Who uses the regions checks what is in the list. */
-function regions(text: string): Region[] {
-  const isList = text.trim().startsWith('[');
-  const list = jsonList((isList ? text : fileText(text)).trim());
-  if (list !== null) return list as Region[];
-  throw new InvalidArgumentError(`${isList ? 'The text' : text} is no JSON list of regions.`);
-}
 
 function fileText(path: string): string {
   try {
@@ -106,28 +77,22 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
   const short = row.shortFlag === undefined ? '' : `-${row.shortFlag}, `;
   const flag = `${short}--${snake(row.name).replaceAll('_', '-')}`;
   const text = sentencePart(row.text);
-  switch (row.kind) {
-    case 'switch':
-      return [new Option(flag, text), new Option(flag.replace('--', '--no-'), 'the opposite')];
-    case 'fraction':
-      return [new Option(`${flag} <number>`, text).argParser(fraction)];
-    case 'size':
-      return [new Option(`${flag} <number>`, text).argParser(size)];
-    case 'fractions':
-      return [new Option(`${flag} <class:number,...>`, text).argParser(fractions)];
-    case 'tiles':
-      return [new Option(`${flag} <auto|3x2|640>`, text).argParser(tiles)];
-    case 'regions':
-      return [new Option(`${flag} <file or JSON>`, text).argParser(regions)];
-    case 'view':
-      return [new Option(`${flag} <name>`, text)];
-    case 'count':
-      return [
-        new Option(`${flag} <number>`, `${text}, 1 to ${row.most}`).argParser(
-          wholeNumber(1, row.most),
-        ),
-      ];
+  const { placeholder } = OPTION_KINDS[row.kind];
+  if (placeholder === undefined) {
+    return [new Option(flag, text), new Option(flag.replace('--', '--no-'), 'the opposite')];
   }
+  const help = 'most' in row ? `${text}, 1 to ${row.most}` : text;
+  return [new Option(`${flag} ${placeholder}`, help).argParser((given) => valueOf(row, given))];
+}
+
+function valueOf(row: ParameterRow, given: string): unknown {
+  const { read, inFile, rule }: AnyKind = OPTION_KINDS[row.kind];
+  const isText = inFile !== true || given.trim().startsWith('[');
+  const value = read(isText ? given : fileText(given));
+  const most = 'most' in row ? row.most : undefined;
+  if (value !== null && rule?.holds(value, most) !== false) return value;
+  const name = inFile !== true ? 'It' : isText ? 'The text' : given;
+  throw new InvalidArgumentError(`${name} ${rule?.text(most)}.`);
 }
 
 /** Values of the flags of `addLabelFlags`, by the names of the flags. */

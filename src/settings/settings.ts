@@ -6,6 +6,7 @@ import { delimiter } from 'node:path';
 import { z } from 'zod';
 import { DEVICES, PRECISIONS } from '../api/schemas/model.js';
 import { computingCores } from '../base/processors.js';
+import { FALSE_WORDS, TRUE_WORDS } from '../api/option-kinds.js';
 import { jsonList, splitList } from '../base/text-list.js';
 
 /** Beside the service: its worker processes on this machine, workers on a Ray cluster, and `lattice detect`. */
@@ -23,7 +24,9 @@ const count = (fallback: number) => z.coerce.number().int().min(0).default(fallb
 /** A limit of 0 would refuse everything: it is rejected, because it probably means that no limit is wanted. */
 const limit = (fallback: number, most = Number.MAX_SAFE_INTEGER) =>
   z.coerce.number().int().min(1).max(most).default(fallback);
-const yesOrNo = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' });
+const yesOrNo = z.union([z.boolean(), z.stringbool({ truthy: TRUE_WORDS, falsy: FALSE_WORDS })], {
+  error: 'must be true or false',
+});
 const flag = yesOrNo.default(false);
 /** Node's timers take at most 24 days: a longer one fires at once. */
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 /** Calls about views, rows of `views`. */
-import type { Region } from '../api/options.js';
+import type { Region } from '../api/region-rules.js';
 import type { StoreAllowance } from './job-records.js';
 import { NamedVersions, type Put, type Version, type VersionedTable } from './named-versions.js';
 import type { Statements } from './statements.js';

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/schemas/image.js';
-import { DEFAULT_PARAMETERS, type DetectOptions, type Region } from '../../src/api/options.js';
+import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
+import type { Region } from '../../src/api/region-rules.js';
 import { engineParameters, refineDetections } from '../../src/boxes/refine-detections.js';
 import { regionBetween } from '../support/region-between.js';
 

@@ -1,5 +1,6 @@
 /** The options of a detection in every form in which they are given, for the tests of every door. */
-import type { DetectionParameters, Region } from '../../src/api/options.js';
+import type { DetectionParameters } from '../../src/api/options.js';
+import type { Region } from '../../src/api/region-rules.js';
 
 export interface Asked {
   /** As HTTP names them. */

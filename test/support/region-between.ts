@@ -1,5 +1,5 @@
 /** A region as high as the picture. */
-import type { Region } from '../../src/api/options.js';
+import type { Region } from '../../src/api/region-rules.js';
 
 /** From `left` to `right`, in shares of the picture's width. */
 export const regionBetween = (

@@ -1,14 +1,19 @@
 /** Schemas of the options, from their rows: in worker frames, in requests and in answers. */
 import { z } from 'zod';
 import {
-  ANCHORS,
   PARAMETER_ROWS,
   type DetectionParameters,
   type ParameterRow,
-  type Region,
   type WireParameters,
 } from '../options.js';
-import { LEAST_POINTS, MOST_REGION_NAME, REGION_LIMITS, regionFaults } from '../region-rules.js';
+import {
+  LEAST_POINTS,
+  MOST_REGION_NAME,
+  REGION_LIMITS,
+  regionFaults,
+  ANCHORS,
+  type Region,
+} from '../region-rules.js';
 import { MOST_TILES, TILE_OVERLAP } from '../tiles.js';
 
 const MOST_PIXELS = 100_000;

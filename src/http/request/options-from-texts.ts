@@ -1,16 +1,13 @@
 /** Options that come as texts, in a query or a form, as the JSON of a request has them. */
 import { z } from '@hono/zod-openapi';
-import { tilesOf } from '../../api/tiles.js';
-import { jsonList, jsonObject, namedNumbers, splitList } from '../../base/text-list.js';
+import { numberOf, readOption, truthOf } from '../../api/option-kinds.js';
+import { PARAMETER_ROWS, type ParameterRow } from '../../api/options.js';
+import { jsonList, splitList } from '../../base/text-list.js';
 import { validationFailed } from './validation.js';
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-const TRUTH = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-]);
+const KINDS: ReadonlyMap<string, ParameterRow['kind']> = new Map(
+  PARAMETER_ROWS.map(({ wireName, kind }) => [wireName, kind]),
+);
 
 /**
  * A list of names is JSON, separated by commas, or repeated; a list of objects is JSON; numbers by name are
@@ -37,7 +34,6 @@ function readValue(
   values: readonly string[],
 ): unknown {
   const inner = field && unwrapped(field);
-  const kind = inner?._zod.def.type;
   if (inner instanceof z.ZodArray && inner.element instanceof z.ZodString) {
     return values.flatMap((text) => jsonList(text.trim()) ?? splitList(text, ','));
   }
@@ -45,12 +41,10 @@ function readValue(
   if (values.length > 1) {
     throw validationFailed([{ detail: `${name} is given more than once.`, pointer: `#/${name}` }]);
   }
-  if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
-  if (kind === 'array') return jsonList(text.trim()) ?? text;
-  if (kind === 'record') return namedNumbers(text) ?? text;
-  if (kind === 'union') return tilesOf(text) ?? jsonObject(text) ?? text;
-  if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;
-  return text;
+  const kind = KINDS.get(name);
+  if (kind !== undefined) return readOption(kind, text);
+  if (inner instanceof z.ZodNumber) return numberOf(text) ?? text;
+  return inner instanceof z.ZodBoolean ? (truthOf(text) ?? text) : text;
 }
 
 /** A field without its being optional or nullable. */

@@ -1,11 +1,7 @@
 /** The classes that a request names -> those that the detector keeps. */
 import type { LatticeError } from '../../api/errors.js';
-import {
-  DEFAULT_VEHICLES,
-  isDefaultVehicles,
-  type DetectOptions,
-  type Region,
-} from '../../api/options.js';
+import { DEFAULT_VEHICLES, isDefaultVehicles, type DetectOptions } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
 import { matchClasses, noSuchClass } from '../../models/class-filter.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';

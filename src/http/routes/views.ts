@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { regionsSchema, viewNameSchema } from '../../api/schemas/option-schemas.js';
 import type { ErrorCode } from '../../api/errors.js';
-import type { Region } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
 import { nameNotFound } from '../../store/named-versions.js';
 import type { StoredView } from '../../store/view-rows.js';
 import { replyJson, replyRaw } from '../answer/reply.js';

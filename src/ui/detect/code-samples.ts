@@ -1,5 +1,6 @@
 /** The request of the view as programs that people can run. */
-import { PARAMETER_ROWS, type Region } from '../../api/options.js';
+import { PARAMETER_ROWS } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
 import { snake } from '../../api/snake-case.js';
 import { tilesText, type Tiles } from '../../api/tiles.js';
 import { listText } from '../address/address.js';

@@ -1,5 +1,6 @@
 /** The request of the detect view: it asks for all boxes that the slider may show. */
-import { viewParameters, type Region, type WireParameters } from '../../api/options.js';
+import { viewParameters, type WireParameters } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
 import type { DetectRequest } from '../../client/records.js';
 import type { WrittenOptions } from '../options/written-options.js';
 import { isAbove, shownBoxes, type Detection } from '../picture/shown-boxes.js';

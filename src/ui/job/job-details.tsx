@@ -1,7 +1,7 @@
 /** The request of a job and the deliveries of its webhook, folded. */
 import { useSignal } from '@preact/signals';
-import { PARAMETER_ROWS, type ParameterRow, type Region } from '../../api/options.js';
-import { tilesText, type Tiles } from '../../api/tiles.js';
+import { shownOption } from '../../api/option-kinds.js';
+import { PARAMETER_ROWS } from '../../api/options.js';
 import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
@@ -10,7 +10,7 @@ import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { service, show } from '../session/session.js';
-import { clock, milliseconds, percent, plural } from '../text/format.js';
+import { clock, milliseconds, plural } from '../text/format.js';
 
 interface DetailsProps {
   job: JobStatus;
@@ -24,7 +24,10 @@ export function JobDetails({ job, summary }: DetailsProps) {
     ['Type', request.job_type],
     ['Model', request.model_name],
     ['Classes', request.classes?.join(', ') ?? 'all of the model'],
-    ...PARAMETER_ROWS.map((row): [string, string] => [row.label, valueText(row, request)]),
+    ...PARAMETER_ROWS.map(({ label, kind, wireName }): [string, string] => [
+      label,
+      shownOption(kind, request[wireName]),
+    ]),
     ['Priority', String(request.priority)],
     ['Drawn copies', yesOrNo(request.annotate)],
     ['Webhook', yesOrNo(request.has_callback)],
@@ -46,38 +49,6 @@ export function JobDetails({ job, summary }: DetailsProps) {
       {request.has_callback && <Webhook job={job} />}
     </div>
   );
-}
-
-function valueText({ kind, wireName }: ParameterRow, request: JobSummary['request']): string {
-  const value = request[wireName];
-  switch (kind) {
-    case 'fraction':
-      return percent(Number(value));
-    case 'switch':
-      return value === null ? 'where no classes are named' : yesOrNo(Boolean(value));
-    case 'size':
-      return sizeText(Number(value));
-    case 'fractions': {
-      const each = Object.entries(value as Record<string, number>);
-      return each.map(([name, share]) => `${name} ${percent(share)}`).join(', ') || 'none';
-    }
-    case 'tiles':
-      return tilesText(value as Tiles);
-    case 'regions': {
-      const regions = value as readonly Region[] | null;
-      if (regions === null) return 'those of the view';
-      return regions.map(({ name }) => name).join(', ') || 'none';
-    }
-    case 'view':
-      return (value as string | null) ?? 'by the path of the image';
-    case 'count':
-      return String(Number(value));
-  }
-}
-
-function sizeText(size: number): string {
-  if (size === 0) return 'any size';
-  return size <= 1 ? `${percent(size)} of the longer side` : `${size} pixels`;
 }
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');

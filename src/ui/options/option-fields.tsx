@@ -1,4 +1,5 @@
 /** A field per option, made of its row. */
+import { OPTION_KINDS } from '../../api/option-kinds.js';
 import type { ParameterRow } from '../../api/options.js';
 import { imagesOf, tilesOf } from '../../api/tiles.js';
 
@@ -36,6 +37,7 @@ interface OptionFieldProps {
 
 function OptionField({ row, text, onChange }: OptionFieldProps) {
   const { wireName, kind } = row;
+  const { choices, example } = OPTION_KINDS[kind];
   const onText = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
     onChange(currentTarget.value);
   if (kind === 'tiles') {
@@ -45,12 +47,14 @@ function OptionField({ row, text, onChange }: OptionFieldProps) {
       </select>
     );
   }
-  if (kind === 'switch') {
+  if (choices !== undefined) {
     return (
       <select name={wireName} value={text} onChange={onText}>
-        <option value="">where no classes are named</option>
-        <option value="true">yes</option>
-        <option value="false">no</option>
+        {choices.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
       </select>
     );
   }
@@ -60,7 +64,7 @@ function OptionField({ row, text, onChange }: OptionFieldProps) {
       value={text}
       spellcheck={false}
       autocomplete="off"
-      placeholder={placeholderOf(row)}
+      placeholder={example ?? (typeof row.default === 'number' ? String(row.default) : '')}
       onChange={onText}
     />
   );
@@ -80,10 +84,4 @@ export function TileChoices({ chosen }: { chosen: string }) {
       ))}
     </>
   );
-}
-
-function placeholderOf(row: ParameterRow): string {
-  if (row.kind === 'fractions') return 'truck:0.6, car:0.25';
-  if (row.kind === 'size') return 'pixels, or a share up to 1';
-  return String(row.default ?? '');
 }

@@ -2,9 +2,8 @@
  * The options of a detection that people write into fields: their texts, by the names that HTTP has for them, are in
  * the address and in the form of a job.
  */
-import { PARAMETER_ROWS, type DetectionParameters, type ParameterRow } from '../../api/options.js';
-import { tilesOf } from '../../api/tiles.js';
-import { namedNumbers } from '../../base/text-list.js';
+import { readOption } from '../../api/option-kinds.js';
+import { PARAMETER_ROWS, type DetectionParameters } from '../../api/options.js';
 
 /** The slider has the confidence; regions are drawn, and views chosen. */
 type Elsewhere = 'confidence' | 'regions' | 'view';
@@ -18,20 +17,7 @@ export const WRITTEN_ROWS = PARAMETER_ROWS.filter(({ name }) => !ELSEWHERE.inclu
 export function writtenOptions(textOf: (name: string) => string | undefined): WrittenOptions {
   const given = WRITTEN_ROWS.flatMap((row) => {
     const text = textOf(row.wireName)?.trim() ?? '';
-    return text === '' ? [] : [[row.name, valueOf(row, text)] as const];
+    return text === '' ? [] : [[row.name, readOption(row.kind, text)] as const];
   });
   return Object.fromEntries(given);
-}
-
-function valueOf({ kind }: ParameterRow, text: string): unknown {
-  switch (kind) {
-    case 'switch':
-      return text === 'true' || text === 'false' ? text === 'true' : text;
-    case 'fractions':
-      return namedNumbers(text) ?? text;
-    case 'tiles':
-      return tilesOf(text) ?? text;
-    default:
-      return Number.isFinite(Number(text)) ? Number(text) : text;
-  }
 }

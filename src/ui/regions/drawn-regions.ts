@@ -1,6 +1,5 @@
 /** Regions while they are drawn. Pure functions; corners are shares of the picture's width and height. */
-import type { Region } from '../../api/options.js';
-import { LEAST_POINTS, REGION_LIMITS, regionFaults } from '../../api/region-rules.js';
+import { LEAST_POINTS, REGION_LIMITS, regionFaults, type Region } from '../../api/region-rules.js';
 import { shareOf, type Share } from '../picture/view-window.js';
 
 export type Polygon = Region['polygon'];

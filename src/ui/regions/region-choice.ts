@@ -1,6 +1,6 @@
 /** The regions that the detect view shows and asks for: those of a view, or those that were drawn here. */
 import { computed, effect, signal } from '@preact/signals';
-import type { Region } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
 import type { DetectResponse, View } from '../../client/records.js';
 import { address } from '../address/location.js';
 import type { Share } from '../picture/view-window.js';

@@ -1,6 +1,11 @@
 /** The panel in which regions are drawn, named and stored. */
-import { ANCHORS, type Region } from '../../api/options.js';
-import { LEAST_POINTS, MOST_REGION_NAME, REGION_LIMITS } from '../../api/region-rules.js';
+import {
+  LEAST_POINTS,
+  MOST_REGION_NAME,
+  REGION_LIMITS,
+  ANCHORS,
+  type Region,
+} from '../../api/region-rules.js';
 import { Button } from '../parts/button.js';
 import { plural, visible } from '../text/format.js';
 import { draftFault, newRegion, withRegion } from './drawn-regions.js';

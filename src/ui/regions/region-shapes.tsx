@@ -1,5 +1,5 @@
 /** Regions over a picture, each with its name and how many of the shown boxes lie in it. */
-import type { Region } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
 import type { PictureMarks } from '../picture/marks.js';
 import { placeOf } from '../picture/view-window.js';
 import { visible } from '../text/format.js';

@@ -1,6 +1,6 @@
 /** The views that the service has stored. */
 import { signal } from '@preact/signals';
-import type { Region } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
 import type { View } from '../../client/records.js';
 import { service, show } from '../session/session.js';
 

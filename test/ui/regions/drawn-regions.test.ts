@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { regionsSchema } from '../../../src/api/schemas/option-schemas.js';
-import type { Region } from '../../../src/api/options.js';
+import type { Region } from '../../../src/api/region-rules.js';
 import {
   draftFault,
   drawingFaults,
