@@ -75,14 +75,14 @@ class JobFields(Record):
     finished_images: int = 0
     #: Images that ended in an error so far
     failed_images: int = 0
+    #: Images that took over a stored result so far, see `reuse`
+    reused_images: int = 0
     #: Images that had no turn before the job was ended; they are not among the failed ones
     not_run_images: int = 0
     #: Boxes so far
     total_count: int = 0
     #: Boxes so far by class, most first
     class_counts: Mapping[str, int] = field(default_factory=dict)
-    #: Images that took over a stored result so far, see `reuse`
-    reused_images: int = 0
     #: What the images ran on so far. A job stays on the model file that it began with: there are
     #: several entries only where workers compute in different precisions, or where that file was
     #: gone after a restart
@@ -183,6 +183,10 @@ class Watch(Record):
     callback_url: str | None = None
     #: Also draw the boxes into a copy; see annotated_url
     annotate: bool | None = None
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
+    #: the model, the options and the release are those of that result. content: the bytes of the
+    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    reuse: Literal["off", "unchanged", "content"] | None = None
     #: Tags, by which jobs are found again. Each counts once
     tags: tuple[str, ...] | None = None
     #: Notes on the job
@@ -190,10 +194,6 @@ class Watch(Record):
     #: Keep the results beyond the retention time: true until the job is deleted, a number for so
     #: many days from the request on. Nothing is removed earlier than without it
     keep: bool | int | None = None
-    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
-    #: the model, the options and the release are those of that result. content: the bytes of the
-    #: file are, wherever it lies. Images of jobs with `annotate` always run
-    reuse: Literal["off", "unchanged", "content"] | None = None
     #: Folders, globs or names of files, as image_paths of a submission. They need not be there yet
     paths: tuple[str, ...] = ()
     #: How long size and time of a file rest before it counts

@@ -160,11 +160,15 @@ class JobOptions(TypedDict, total=False):
     priority: int | None
     #: The result is POSTed here when the job ends
     callback_url: str | None
+    #: Also draw the boxes into a copy; see annotated_url
+    annotate: bool | None
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
+    #: the model, the options and the release are those of that result. content: the bytes of the
+    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    reuse: Literal["off", "unchanged", "content"] | None
     #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
     #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
     metadata: Mapping[str, Any] | None
-    #: Also draw the boxes into a copy; see annotated_url
-    annotate: bool | None
     #: Name of the job, its title in lists
     name: str | None
     #: Tags, by which jobs are found again. Each counts once
@@ -174,10 +178,6 @@ class JobOptions(TypedDict, total=False):
     #: Keep the results beyond the retention time: true until the job is deleted, a number for so
     #: many days from the request on. Nothing is removed earlier than without it
     keep: bool | int | None
-    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
-    #: the model, the options and the release are those of that result. content: the bytes of the
-    #: file are, wherever it lies. Images of jobs with `annotate` always run
-    reuse: Literal["off", "unchanged", "content"] | None
 
 
 class WatchBatch(TypedDict, total=False):
@@ -233,11 +233,15 @@ class WatchOptions(TypedDict, total=False):
     priority: int | None
     #: The result is POSTed here when the job ends
     callback_url: str | None
+    #: Also draw the boxes into a copy; see annotated_url
+    annotate: bool | None
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
+    #: the model, the options and the release are those of that result. content: the bytes of the
+    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    reuse: Literal["off", "unchanged", "content"] | None
     #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
     #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
     metadata: Mapping[str, Any] | None
-    #: Also draw the boxes into a copy; see annotated_url
-    annotate: bool | None
     #: Tags, by which jobs are found again. Each counts once
     tags: Sequence[str] | None
     #: Notes on the job
@@ -245,10 +249,6 @@ class WatchOptions(TypedDict, total=False):
     #: Keep the results beyond the retention time: true until the job is deleted, a number for so
     #: many days from the request on. Nothing is removed earlier than without it
     keep: bool | int | None
-    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
-    #: the model, the options and the release are those of that result. content: the bytes of the
-    #: file are, wherever it lies. Images of jobs with `annotate` always run
-    reuse: Literal["off", "unchanged", "content"] | None
     #: How long size and time of a file rest before it counts
     settle_ms: int | None
     #: Between two scans of the folders. Changes that the system tells of (inotify) are found at
@@ -274,25 +274,26 @@ class WatchChanges(WatchOptions, total=False):
 class JobFilter(TypedDict, total=False):
     """Which jobs are listed, and in which order."""
 
-    #: One or more of pending, running, completed, failed, separated by commas
+    #: Jobs in one of these states, separated by commas: pending, running, completed, failed
     status: str | Sequence[str]
+    #: Jobs of this type
     job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
-    #: Jobs of this model, with or without .pt
-    model_name: str
     #: Jobs that have each of these words, or parts of words, in their name, typed paths, tags,
     #: notes or the title of their metadata, in any letter case
     q: str
     #: Jobs with this tag, in any letter case
     tag: str
-    #: submitted: newest first; ended: those that have not ended, then the last to end first; name:
-    #: by title from A on. With a minus, the reverse
-    sort: Literal["submitted", "-submitted", "ended", "-ended", "name", "-name"]
     #: Jobs that this watch made
     watch: str
+    #: Jobs of this model, with or without .pt
+    model_name: str
     #: Unix seconds
     submitted_after: float
     #: Unix seconds
     submitted_before: float
+    #: submitted: newest first; ended: those that have not ended, then the last to end first; name:
+    #: by title from A on. With a minus, the reverse
+    sort: Literal["submitted", "-submitted", "ended", "-ended", "name", "-name"]
     limit: int
 
 
