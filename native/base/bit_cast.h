@@ -1,5 +1,5 @@
-// std::bit_cast, which the library of GCC 10 lacks: the compiler of the system on which the
-// packages of a release are built (docs/package.md).
+// std::bit_cast, which the library of GCC 10 lacks. Packages of a release are built with that
+// compiler (docs/package.md).
 #ifndef LATTICE_BASE_BIT_CAST_H_
 #define LATTICE_BASE_BIT_CAST_H_
 

@@ -29,7 +29,7 @@ constexpr size_t kInputAlignment = 64;
 // For all that a load computes beside models that serve.
 constexpr int kLoadNice = 10;
 
-std::string FirstLine(const std::exception& error) {
+std::string ReasonOf(const std::exception& error) {
   const std::string text = error.what();
   // OpenVINO prefixes its messages with source positions; the last line holds the reason.
   const size_t end = text.find_last_not_of('\n');
@@ -301,7 +301,7 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
     (*network)->memory_bytes_ = std::max(AnonymousResidentBytes(), least) - memory_before;
     return network;
   } catch (const std::exception& error) {
-    return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
+    return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + ReasonOf(error));
   }
 }
 
@@ -316,7 +316,7 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
     slots = std::make_unique<Slots>(*network, options);
   } catch (const std::exception& error) {
     if (!network->info().was_kept) throw;
-    fault = network->info().kept_file + " cannot be used: " + FirstLine(error);
+    fault = network->info().kept_file + " cannot be used: " + ReasonOf(error);
     network = LoadCompiled(path, options, Source::kFile);
     if (!network.ok()) return network.status();
     slots = std::make_unique<Slots>(*network, options);
@@ -354,7 +354,7 @@ Status OpenVinoNetwork::Run(WorkClass work_class, int slot, Width width,
     }
     return {};
   } catch (const std::exception& error) {
-    return {StatusCode::kDetectionFailed, "The network could not run: " + FirstLine(error)};
+    return {StatusCode::kDetectionFailed, "The network could not run: " + ReasonOf(error)};
   }
 }
 

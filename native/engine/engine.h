@@ -24,12 +24,13 @@ namespace lattice {
 enum class WorkClass { kSync, kAsync };
 
 struct ClassOptions {
-  int slots = 1;  // callers of Run at the same time, each on its share of the threads
-  int wide = 1;   // slots of a wide batch, at least; divides `slots`
+  int slots = 1;  // callers of Run at the same time, each on its group of the threads
+  int wide = 1;   // slots that a wide batch takes; divides `slots`
 };
 
-// The threads of a batch: threads that share a network wait for each other at every layer. So an
-// image alone is done sooner on many, and several images are done sooner on one share each.
+// The threads of a batch: one group, or those of several slots. Threads that share a network wait
+// for each other at every layer: one image is done sooner on many threads, and several images are
+// done sooner side by side, each on one group.
 enum class Width { kOneShare, kWide };
 
 struct EngineOptions {
@@ -38,7 +39,7 @@ struct EngineOptions {
   ClassOptions sync;
   ClassOptions async;
   bool async_yields = true;  // async batches compute only where no other thread wants the core
-  // Other models serve meanwhile: most of the load goes after their work. CPU only.
+  // Other models serve meanwhile: the load gives way to their images. CPU only.
   bool beside_others = false;
   size_t idle_inputs = 8;  // host inputs kept for later images, at most
   // Folder of compiled networks, made if its parent exists; "" compiles on each load. CPU only.
@@ -46,9 +47,10 @@ struct EngineOptions {
   // The size of all compiled networks in that folder together; those in use may be more. CPU only.
   size_t most_kept_bytes = size_t{2} << 30;
   bool anew = false;  // compiles although there is a network, which is replaced. CPU only.
-  // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in
-  // the model's own, which is less to compute. Without a list every smaller input of a model with
-  // open sides, as the reference does; an empty list is none. CPU only.
+  // Smaller inputs beside the model's own: an image takes the smallest that holds it at the scale
+  // that it would have in the model's own, which is less to compute. Without a list every smaller
+  // input of a model whose file leaves the sides variable, as the predictor of YOLO does; an empty
+  // list is none. CPU only.
   std::optional<std::vector<InputSize>> rectangles = std::nullopt;
 };
 
@@ -78,9 +80,9 @@ struct EngineItem {
   const DetectionOptions* options = nullptr;
 };
 
-// Receives the share (0 to 1) of a build, which takes minutes; returning false cancels the build.
+// Receives the progress (0 to 1) of a build, which takes minutes; returning false cancels it.
 // Called while the loading thread waits, by one thread at a time, which may be another one.
-using OnEngineBuild = std::function<bool(double share)>;
+using OnEngineBuild = std::function<bool(double progress)>;
 
 // Run and Detect must not overlap within the slots that they take; others are independent. An
 // image's boxes do not depend on class, slot and width, on its neighbours in the batch or on their
@@ -106,9 +108,9 @@ class Engine {
   // Bytes of pixels that Take will need on the host, by the file's header; 0 where it does not say.
   // Thread-safe.
   virtual size_t ExpectedBytes(const EncodedImage& encoded, const DecodeLimits& limits) const = 0;
-  // The host's share of an image's way into the network: decodes it to where this engine reads it
-  // best. Thread-safe; may wait for a driver. Codes of Decode (native/image/decode.h), kGpuLost as
-  // Run, kInternalError when memory is short. The input must not outlive the engine.
+  // The host's part of the work on an image before the network: decodes it to where this engine
+  // reads it best. Thread-safe; may wait for a driver. Codes of Decode (native/image/decode.h),
+  // kGpuLost as Run, kInternalError when memory is short. The input must not outlive the engine.
   virtual Result<std::unique_ptr<EngineInput>> Take(const EncodedImage& encoded,
                                                     const DecodeLimits& limits) = 0;
   // The same for decoded pixels: an input of each of `parts`, in their order. The parts lie in the
@@ -117,8 +119,8 @@ class Engine {
   // Where pictures are decoded that are given in pixels: others may have to be copied. Thread-safe;
   // lives as long as the engine.
   virtual std::pmr::memory_resource& pixel_memory() = 0;
-  // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The shares of all
-  // running batches of a class together should be at most its `parallel`. kDetectionFailed with the
+  // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The slots of all
+  // running batches of a class together are at most its `slots`. kDetectionFailed with the
   // library's message. kGpuLost when the device faulted: the process cannot use it any more. A
   // device that hangs ends the process (native/base/watched_call.h).
   virtual Status Run(WorkClass work_class, int slot, Width width,

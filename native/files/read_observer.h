@@ -1,4 +1,4 @@
-// A read reports its progress to it, so that another thread can tell that it hangs.
+// Is told by a read of its progress, so that another thread can tell that the read hangs.
 #ifndef LATTICE_FILES_READ_OBSERVER_H_
 #define LATTICE_FILES_READ_OBSERVER_H_
 
@@ -10,11 +10,12 @@ namespace lattice {
 class ReadObserver {
  public:
   virtual ~ReadObserver() = default;
-  // Before the first system call in a root, by its position. False: the root must not be used.
+  // Before the first system call beneath an image root. `root`: its index in the list of roots.
+  // False: the read ends with kVolumeUnavailable.
   virtual bool EnterRoot(size_t root) = 0;
   // A system call returned.
   virtual void Progress() = 0;
-  // Before this many bytes of a file are taken into memory. False: they are not wanted.
+  // Before this many bytes of a file are taken into memory. False: the read ends with kCancelled.
   virtual bool TakeBytes(size_t bytes) = 0;
 };
 

@@ -15,9 +15,9 @@
 namespace lattice {
 namespace {
 
-// The first with every operator that is added.
+// The oldest opset that has every operator added here.
 constexpr int64_t kOldestOpset = 13;
-// An end has fewer nodes; ends the walk through a graph that was made to be deep or wide.
+// Limit of visited nodes: real exports need fewer, a graph made to be deep or wide is left.
 constexpr int kMostVisits = 200;
 constexpr int kMostRenamed = 8;
 
@@ -48,7 +48,7 @@ class DetrEnd {
         classes_(classes),
         picture_(FloatInputOf(graph, tensors_)) {}
 
-  // Null where it is not read as that of these networks.
+  // The picture's input; null where the graph does not begin as these backbones do.
   const OnnxValueInfo* picture() const {
     return picture_ != nullptr && BeginsAsBackbone() ? picture_ : nullptr;
   }
@@ -86,7 +86,7 @@ class DetrEnd {
   }
 
  private:
-  // Type and sides, of which -1 may be any.
+  // Whether the type and the sides are these; -1 fits any side.
   static bool Fits(const OnnxValueInfo& port, int32_t type, const std::vector<int64_t>& sides) {
     const std::vector<int64_t> found = port.Shape();
     return port.type == type &&
@@ -109,7 +109,7 @@ class DetrEnd {
     return found == graph_.inputs.end() ? nullptr : &found->name;
   }
 
-  // Nothing else reads the picture's numbers than a convolution of 3 x 3 with a stride of 2.
+  // Whether only one convolution of 3 x 3 with a stride of 2 reads the picture, Shape aside.
   bool BeginsAsBackbone() const {
     const OnnxNode* first = nullptr;
     for (const OnnxNode& node : graph_.nodes) {
@@ -127,7 +127,7 @@ class DetrEnd {
            strides != nullptr && strides->integers == std::vector<int64_t>{2, 2};
   }
 
-  // An initializer, or what repeats it under another name.
+  // An initializer, also behind Identity nodes.
   const OnnxTensor* ConstantOf(std::string_view tensor) const {
     for (int step = 0; step < kMostRenamed; ++step) {
       if (const OnnxTensor* constant = tensors_.ConstantOf(tensor)) return constant;
@@ -138,8 +138,8 @@ class DetrEnd {
     return nullptr;
   }
 
-  // Whether `is_end` holds for each tensor of which this one is a part: layers are stacked, and
-  // one of them is taken.
+  // Walks back through nodes that stack, cut and pick tensors, and asks `is_end` of each node that
+  // made such a part: exports stack the outputs of all layers and take one of them.
   template <typename IsEnd>
   bool IsPartOf(std::string_view tensor, const IsEnd& is_end, int* visits) const {
     const OnnxNode* maker = tensors_.MakerOf(tensor);
@@ -153,7 +153,7 @@ class DetrEnd {
            IsPartOf(maker->inputs[0], is_end, visits);
   }
 
-  // Numbers of a linear layer of so many classes; D-FINE adds those of another one.
+  // The output of a linear layer with a column per class; D-FINE sums several.
   bool IsLogits(const std::string& tensor) const {
     int visits = 0;
     const auto is_sum = [&](const OnnxNode& node) {
@@ -209,7 +209,7 @@ class DetrEnd {
     return wider == nullptr ? nullptr : tensors_.MakerOf(wider->inputs[0]);
   }
 
-  // Whether it takes the best of the sigmoids of all queries and classes.
+  // Whether `choice` is TopK over sigmoid(logits), flattened over queries and classes.
   bool ChoosesScores(const OnnxNode* choice, const std::string& scores) const {
     if (choice == nullptr || choice->outputs.size() != 2 || choice->outputs[0] != scores) {
       return false;
@@ -220,14 +220,14 @@ class DetrEnd {
     return sigmoid != nullptr && IsLogits(sigmoid->inputs[0]);
   }
 
-  // The rest of the place of a choice when whole queries are taken away.
+  // A label is the chosen flat index modulo the number of classes, exported as Mod or Sub.
   bool AreLabelsOf(const std::string& labels, const OnnxNode& choice) const {
     const OnnxNode* rest = tensors_.MakerOf(labels);
     return rest != nullptr && IsOneOf(*rest, {"Sub", "Mod"}) &&
            rest->inputs[0] == choice.outputs[1];
   }
 
-  // Rows of shares times the size.
+  // Whether the boxes are shares of the picture times the size input.
   bool AreInPixels(const std::string& boxes, std::string_view size) const {
     const OnnxNode* taken = tensors_.MakerOf(boxes, "GatherElements");
     const OnnxNode* scaled = taken == nullptr ? nullptr : tensors_.MakerOf(taken->inputs[0], "Mul");
@@ -251,7 +251,7 @@ class DetrEnd {
   const OnnxValueInfo* picture_;
 };
 
-// Numbers of an input of this size, as columns of a box: x, y, x, y.
+// Width, height, width, height of the input: the factors of a box's x, y, x, y.
 std::vector<float> Sides(const ModelInfo& info) {
   const auto width = static_cast<float>(info.input_width);
   const auto height = static_cast<float>(info.input_height);

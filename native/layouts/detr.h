@@ -1,4 +1,5 @@
-// RT-DETR, RT-DETRv2 and D-FINE: rewritten into a network whose boxes are read.
+// RT-DETR, RT-DETRv2 and D-FINE: rewritten into a network whose output is rows of corners, score
+// and class (kFinal).
 #ifndef LATTICE_LAYOUTS_DETR_H_
 #define LATTICE_LAYOUTS_DETR_H_
 
@@ -11,14 +12,13 @@ namespace lattice {
 // input. False for every other model, which stays as it is. In float32, two forms are known by the
 // structure of the graph:
 //
-//   raw       one picture; outputs: logits [batch, queries, classes], the numbers of a linear
-//   layer,
-//             and boxes [batch, queries, 4], centre and size as shares of the picture. As the
-//             reference does, the network then keeps the best `queries` scores (sigmoids) of all
+//   raw       one picture; outputs: logits [batch, queries, classes] of a linear layer, and boxes
+//             [batch, queries, 4], centre and size as shares of the picture. As the predictor of
+//             RT-DETR does, the network then keeps the best `queries` scores (sigmoids) of all
 //             queries and classes: a query may give several boxes, each of another class.
 //   deployed  a picture and its size [batch, 2]; outputs: labels, boxes as corners in pixels of
-//   that
-//             size, and scores, chosen in the same way. The size becomes that of the input.
+//             the given size, and scores, chosen in the same way. The size becomes that of the
+//             input.
 //
 // The number of classes must be that of `info.names`. The picture must go straight into a
 // convolution of 3 x 3 cells with a stride of 2, which is how their backbones (ResNet-D, HGNetV2)

@@ -10,13 +10,14 @@
 namespace lattice {
 namespace {
 
-constexpr int kTapBytes = 8;  // that the widest instructions read at a tap
+constexpr int kTapBytes = 8;  // bytes that the widest instructions read at a tap's first column
 
 bool IsRgb(const PictureView& image) { return image.layout == PixelLayout::kRgb; }
 
-// For planes that are converted row by row.
+// Width of planes that are converted row by row; 0 for RGB, which is always upright, and for a
+// quarter turn, which is sampled by column.
 int ConvertedWidth(const PictureView& image) {
-  return IsRgb(image) || image.orientation > 4 ? 0 : image.width;
+  return IsRgb(image) || Turn::Of(image.orientation).quarter ? 0 : image.width;
 }
 
 // Both columns of each tap, interleaved.

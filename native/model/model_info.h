@@ -12,8 +12,8 @@
 
 namespace lattice {
 
-// The numbers that a network computes. With signed ones OpenVINO's integer convolutions give
-// wrong answers (2026.4.1: every score near 0).
+// The 8-bit type of a model's quantized activations; kNone: not quantized. With signed ones
+// OpenVINO's integer convolutions give wrong answers (2026.4.1: every score near 0).
 enum class Quantization { kNone, kUnsigned, kSigned };
 
 // Found by reading the network of a file: numbers that are kept with the compiled network.
@@ -22,9 +22,9 @@ struct Findings {
   int input_height = 0;
   Head head;
   int anchors = 0;             // of a whole network's output; 0 where it is cut
-  bool any_rectangle = false;  // it also runs at every smaller input of whole strides
+  bool any_rectangle = false;  // also runs at smaller inputs with sides of whole strides
   int fixed_batch = 0;         // 0 = any
-  // Pictures fill the whole input, whatever their proportions; else they keep these.
+  // True: pictures are stretched to the whole input. False: they keep their proportions.
   bool stretched = false;
   // Never in bf16, whose steps of 1/256 move boxes that a network keeps as shares of the picture.
   bool only_f32 = false;
@@ -35,15 +35,16 @@ struct Findings {
 struct ModelInfo : Findings {
   std::string task;  // always "detect" once loaded
   std::vector<std::string> names;
-  std::vector<InputSize> rectangles;  // smaller inputs that it also runs at; none: any_rectangle
+  std::vector<InputSize> rectangles;  // smaller inputs that it also runs at, beside any_rectangle
   std::vector<std::string> without;   // a sentence for each thing asked for that it cannot do
   int stride = 32;
   std::string device;     // "CPU", or the GPU's name
   std::string precision;  // "f32", "bf16", ...
-  std::string sha256;     // of what ReadModelFile gives, hex
-  std::string kept_file;  // of the CPU: its network in that folder; "" where it is not kept
-  bool was_kept = false;  // the network was taken from there
-  // A sentence for each kept file that was not as it was stored, and was made anew.
+  std::string sha256;     // of the bytes of ReadModelFile, hex
+  // The file of the CPU's network in EngineOptions::kept_folder; "" where it is not kept.
+  std::string kept_file;
+  bool was_kept = false;  // the network was read from that file
+  // A sentence for each kept file that was damaged and was made anew.
   std::vector<std::string> replaced;
   std::map<std::string, std::string> metadata;
 };

@@ -1,4 +1,4 @@
-// The free metadata of an ONNX file, read without parsing the network.
+// The key-value metadata (`metadata_props`) of an ONNX file, read without parsing the network.
 #ifndef LATTICE_MODEL_ONNX_METADATA_H_
 #define LATTICE_MODEL_ONNX_METADATA_H_
 
@@ -18,7 +18,7 @@ namespace lattice {
 // protobuf message, stop early, or hold no graph. Never reads outside `file`; thread-safe.
 Result<std::map<std::string, std::string>> ReadOnnxMetadata(std::span<const uint8_t> file);
 
-// Adds an entry to the bytes of a file, where it wins over one of the same key.
+// Appends an entry to the bytes of a file: readers take the last entry of a key.
 void AppendMetadata(std::string& file, std::string_view key, std::string_view value);
 
 struct ModelDescription {
@@ -26,8 +26,8 @@ struct ModelDescription {
   std::map<std::string, std::string> metadata;
 };
 
-// The same of a file whose weights are not read. kUnknownModel when there is none, kInvalidModel as
-// ReadOnnxMetadata or when it cannot be read. Thread-safe.
+// Metadata and class names of a file, without reading its weights. kUnknownModel when there is
+// none, kInvalidModel as ReadOnnxMetadata or when it cannot be read. Thread-safe.
 Result<ModelDescription> DescribeModelFile(const std::string& path);
 
 }  // namespace lattice

@@ -1,4 +1,4 @@
-/** Drawn copies of jobs live as long as their jobs, those of synchronous calls as long as a result. */
+/** Drawn copies of jobs live as long as their jobs, those of synchronous calls for `resultTtlHours`. */
 import type { Logger } from '../base/logger-port.js';
 import type { ReleaseList } from '../base/releases.js';
 import type { Metrics } from '../metrics/metrics.js';
@@ -17,7 +17,7 @@ export interface AnnotatorParts {
   releases: ReleaseList;
 }
 
-/** Removes outlived copies now and once per hour: of calls, and of jobs that were removed while the service crashed. */
+/** Removes expired copies now and once per hour: of calls, and of jobs that were removed while the service crashed. */
 export function openAnnotator(parts: AnnotatorParts): Annotator {
   const { config, store, detector, logger, metrics, releases } = parts;
   const annotator = new Annotator({ detector, ...config });

@@ -8,7 +8,7 @@ type Day = (typeof DAYS)[number];
 export interface ScheduledTime {
   from: string;
   to: string;
-  /** On which `from` lies; all days without it. */
+  /** Days on which `from` lies; null or absent: every day. */
   days?: Day[] | null | undefined;
 }
 

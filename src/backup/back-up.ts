@@ -283,13 +283,16 @@ async function placeFor({ file, dataDir, replace }: BackupOptions): Promise<Outp
   return place;
 }
 
-/** Removes the unfinished backups to this file whose process is gone. */
+/**
+ * Removes the unfinished backups to this file whose process has ended. One that has the id of this process is of an
+ * earlier one: containers give the same ids again.
+ */
 async function removeLeftovers(target: string): Promise<void> {
   const leftover = `${basename(target)}.part-`;
   for (const name of await readdir(dirname(target))) {
     if (!name.startsWith(leftover)) continue;
     const [, pid] = /^(\d+)(\.db.*)?$/.exec(name.slice(leftover.length)) ?? [];
-    if (pid === undefined || isAlive(Number(pid))) continue;
+    if (pid === undefined || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
     await rm(join(dirname(target), name), { force: true });
   }
 }

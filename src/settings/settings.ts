@@ -9,7 +9,10 @@ import { computingCores } from '../base/processors.js';
 import { FALSE_WORDS, TRUE_WORDS } from '../api/option-kinds.js';
 import { jsonList, splitList } from '../base/text-list.js';
 
-/** Beside the service: its worker processes on this machine, workers on a Ray cluster, and `lattice detect`. */
+/**
+ * Programs beside the service that take the value, from their environment or as flags: its worker processes on this
+ * machine, workers on a Ray cluster, and `lattice detect`.
+ */
 type Taker = 'processes' | 'ray' | 'detect';
 const WORKERS = ['processes', 'ray'] as const;
 
@@ -28,7 +31,7 @@ const yesOrNo = z.union([z.boolean(), z.stringbool({ truthy: TRUE_WORDS, falsy: 
   error: 'must be true or false',
 });
 const flag = yesOrNo.default(false);
-/** Node's timers take at most 24 days: a longer one fires at once. */
+/** The longest times of settings stay below the 24 days that timers of Node take: a longer one fires at once. */
 const HOUR_MS = 3_600_000;
 const DAY_S = 86_400;
 const WEEK_MINUTES = 10_080;
@@ -55,7 +58,7 @@ export function readBatches(text: string): number[] {
   return ascending && batches.every(Number.isInteger) ? batches : [];
 }
 
-/** `auto`; `off` -> none; `640x384,480x640` -> widths and heights; null for any other text. */
+/** `auto`; [] for `off`; widths and heights for `640x384,480x640`; null for any other text. */
 export function readRectangles(text: string): 'auto' | { width: number; height: number }[] | null {
   if (text === 'auto') return 'auto';
   if (text === 'off') return [];
@@ -149,7 +152,7 @@ export const settings = {
     .register(uses, { for: ['processes'] }),
   networksMaxMb: count(2_048)
     .describe(
-      'maximum of all networks in MiB that the CPU has compiled and that are kept in engineCacheDir; those used longest ago go first, those in use stay; 0: none are kept',
+      'maximum total size in MiB of the networks that the CPU has compiled and that are kept in engineCacheDir; those used longest ago go first, those in use stay; 0: none are kept',
     )
     .register(uses, { shown: true, for: ['processes'] }),
   device: z
@@ -204,7 +207,7 @@ export const settings = {
     .default('auto')
     .refine((text) => readRectangles(text) !== null, 'must be auto, off, or like 640x384,480x640')
     .describe(
-      "on the CPU, inputs smaller than the model's own, for photos of another shape; auto: for exports with open sides the smallest input that holds the photo, as the reference does; off: none; or a list such as 640x384,480x640",
+      "on the CPU, inputs smaller than the model's own, for photos of another shape; auto: for exports with variable sides the smallest input that holds the photo, as the predictor of YOLO does; off: none; or a list such as 640x384,480x640",
     )
     .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
   cluster: z
@@ -284,7 +287,7 @@ export const settings = {
     )
     .default('')
     .describe(
-      'origins of web pages, comma-separated, that may do what programs may; on loopback their hosts are also allowed as Host; list the origin of a proxy',
+      'origins, comma-separated, whose web pages may use the API as programs do; on loopback their hosts are also accepted as Host header; behind a proxy its origin',
     ),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])

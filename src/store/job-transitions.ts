@@ -2,9 +2,9 @@
  * The one place that writes the status of a job, with the event and the webhook that belong to it.
  *
  * pending    on disk, this process has handed out no image of it; next: running, or failed when it is cancelled
- * running    a process holds its lease; next: completed, failed, or pending after a restart
+ * running    the present run of the process has it; next: completed, failed, or pending after a restart
  * completed  every image has an entry and at least one is ok
- * failed     every image has an error entry, or the job was cancelled
+ * failed     every image has an error entry, the job was cancelled, or the runner met a defect in it
  */
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../api/errors.js';

@@ -2,6 +2,14 @@
  * Rows of `watched_files`, the ledger of the watches. A version of a file is in it from the write that submits it on,
  * so it is submitted once. A file that changes before its turn is read as it is then: the write of the outcome puts
  * that version in place of the submitted one, so it is not submitted again, and the submitted one was never read.
+ *
+ * no row         new to the watch; next: in a job when it is submitted, known where it was there before the watch
+ * in a job       `task` is its image; next: known when the image was read or its job ended early, no row when it was
+ *                not read (the file is submitted again)
+ * known          no `task`; next: missing when it is gone from the folder or replaced
+ * missing        `missing_since`; next: known when it is seen again, no row after 90 days
+ *
+ * A file that is renamed keeps its version: its row gets the new path.
  */
 import { LatticeError, type ErrorCode } from '../api/errors.js';
 import type { ImageOutcome } from './job.js';

@@ -1,4 +1,4 @@
-/** Names of uploaded files: paths of plain components, as the user's own folders have them. */
+/** Names of uploaded files: relative paths without `.` and `..`, as the user's own folders have them. */
 import { kindByName } from '../files/file-kind.js';
 import { holdsPhotos } from '../files/listing/image-names.js';
 
@@ -17,7 +17,7 @@ export interface NameFault {
 
 /** The rule that the name breaks; null where it breaks none. */
 function nameFault(name: string): string | null {
-  if (name === '') return 'A file has a name.';
+  if (name === '') return 'The name is empty.';
   if (Buffer.byteLength(name) > MOST_BYTES) return `A name has at most ${MOST_BYTES} bytes.`;
   if (CONTROL.test(name)) return 'A name has no control characters.';
   if (name.startsWith('/')) return "A name is relative: it does not begin with '/'.";
@@ -53,7 +53,7 @@ export function notRead(kind: string): string {
     case 'video':
       return 'Videos are not read: save single pictures of them.';
     case 'other file':
-      return 'It is no picture that is read.';
+      return 'Pictures of this format are not read.';
     case 'empty file':
       return 'The file is empty.';
     default:

@@ -15,11 +15,14 @@ import { isScheduled } from './schedule.js';
 import { FILES_PER_CALL, WatchSubmitter } from './watch-submitter.js';
 
 /**
- * `listing`: files that were there at the beginning are still being told from new ones. `scheduled`: it waits for its
- * times. `away`: none of its paths is there. The first that applies is the state:
+ * The state is computed, and the first that applies is it:
  *
- *   paused ── set ──▶ paused      listing ── a whole scan, all in the ledger ──▶ active | scheduled, by its times
- *   any    ── a scan finds no path, or its volume does not answer ──▶ away ── a scan finds one ──▶ as before
+ *   paused     a request has set it; files that were there before the watch are still listed
+ *   away       the last scan has found none of its paths, or their volume does not answer; until a scan finds one
+ *   listing    files that were there before the watch are being told from new ones, until a whole scan has them in
+ *              the ledger; a path that is added later begins here again
+ *   active     it is within its times
+ *   scheduled  it waits for its times and scans nothing
  */
 export const WATCH_STATES = ['active', 'listing', 'paused', 'scheduled', 'away'] as const;
 export type WatchState = (typeof WATCH_STATES)[number];
@@ -304,7 +307,7 @@ function faultText(faults: readonly string[]): string | null {
   return faults.slice(0, FAULTS_SHOWN).join(' ') + (more > 0 ? ` And ${more} more.` : '');
 }
 
-/** Files that were seen and are in no job yet. */
+/** Files that were seen and are in no job yet, and those whose place in one is not known yet. */
 export function waitingFiles({ counts }: Pick<WatchProgress, 'counts'>): number {
   return counts === null ? 0 : counts.moving + counts.due + counts.fresh + counts.pending;
 }

@@ -274,9 +274,11 @@ test('a copy that is stopped leaves nothing, and one whose process is gone is cl
   };
   await expect(place.backUp({ signal: stop.signal, onProgress })).rejects.toThrow('aborted');
   expect(readdirSync(place.root.path)).toEqual(['data']);
-  // Larger than any id of a process; the second is this one's.
+  // Larger than any id of a process.
   writeFileSync(`${place.file}.part-99999999`, 'half');
   writeFileSync(`${place.file}.part-99999999.db-journal`, 'half');
+  // An earlier process had the id of this one, as in a container that was started again.
+  writeFileSync(`${place.file}.part-${process.pid}`, 'half');
   writeFileSync(`${place.file}.part-1`, 'of one that runs');
   await place.backUp();
   expect(readdirSync(place.root.path).sort()).toEqual(['data', 'jobs.tar', 'jobs.tar.part-1']);

@@ -32,8 +32,8 @@ export interface ListingRequest {
 export type FromListing =
   { ready: true } | { begun: true } | { value: unknown } | { failure: string } | { hangs: true };
 
-/** Until then a listing that makes progress notices that its time has passed. */
-const HANGS_AFTER_MS = 500;
+/** Allowance after `withinMs`: a listing that makes progress has ended itself by then. */
+const ALLOWANCE_MS = 500;
 
 function say(message: FromListing): void {
   process.send?.(message);
@@ -50,7 +50,7 @@ async function valueOrFailure({ call, query }: ListingRequest): Promise<FromList
 async function answer(request: ListingRequest): Promise<FromListing> {
   const found = valueOrFailure(request);
   if (!('withinMs' in request.query)) return found;
-  const waitMs = request.query.withinMs + HANGS_AFTER_MS;
+  const waitMs = request.query.withinMs + ALLOWANCE_MS;
   let endLimit: () => void = () => undefined;
   const late = new Promise<FromListing>((resolve) => {
     endLimit = limitOwnTime(process.pid, waitMs, () => {

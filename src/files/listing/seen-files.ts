@@ -9,6 +9,9 @@
  *     ▼ permission      │                  └─ takeFresh ───┘
  *   skipped ────────────┘
  *
+ * A new version of a file begins at `moving`; `takeAsKnown` makes a file `known` from any state; a file that a whole
+ * scan does not find is dropped.
+ *
  * A file rests when two looks, `settleMs` apart by a clock that nobody sets, have found the same version. One that is
  * overwritten for `MOST_SETTLES` times as long without resting is taken as it is.
  */

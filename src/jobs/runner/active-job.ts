@@ -1,7 +1,18 @@
 /**
- * A started job. Others say what happens to it, and only this file changes which of its images wait, are set aside or
- * are in the detector: `begin` when its start is on disk, `nextRead` and `take` to read images, `handOut` and `enter`
- * to run one, `finish` with what became of it, `save` to store outcomes, `end` when nothing more is to be done.
+ * A started job, and where each of its images is. The runner calls `begin` when the start is on disk, `nextRead` and
+ * `take` to read images, `handOut` and `enter` to run one, `finish` with its end, `save` to store outcomes and `end`
+ * when nothing more is to be done. The lists of the images that wait for a volume or for a writer are in `SetAside`
+ * and `BeingWritten`, which give them back.
+ *
+ * on disk        not read yet; next: ahead, or unsaved where a stored result is reused
+ * ahead          read; next: in the detector
+ * in the detector; next, by its end: unsaved (done, poison), set aside (no_means), being written (part), ahead (late,
+ *                model_changed), on disk for the next process (left)
+ * set aside      it could not be read; next: ahead after a pause, unsaved with its error after the patience
+ * being written  its file was not whole; next: ahead once the file rests or the time for it is over
+ * unsaved        has an outcome; next: stored, by `save`
+ *
+ * An image that a process died of twice runs no more (`poison`). One without an outcome when its job ends is `not_run`.
  */
 import type { Problem } from '../../api/errors.js';
 import type { Logger } from '../../base/logger-port.js';

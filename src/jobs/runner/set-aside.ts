@@ -1,6 +1,6 @@
 /**
- * Images of a job whose volume does not answer. They are tried again after a pause, in which other jobs use the
- * detector; after too long a time they fail.
+ * Images of a job that could not be read, because their volume does not answer or every worker was overloaded. They
+ * are tried again after a pause, in which other jobs use the detector; after too long a time they fail.
  */
 import { dirname } from 'node:path';
 import type { WaitingImage } from '../../store/job-records.js';

@@ -18,12 +18,14 @@ import { timeSteps } from './time-steps.js';
 
 interface DetectedPictureProps {
   image: Pick<ImageFields, 'image' | 'timings_ms' | 'processing_time_ms'>;
-  /** Null while there is none. */
+  /** Address of the picture; null while there is none. */
   url: string | null;
+  /** Why the picture cannot be loaded; null where it can. */
   fault: unknown;
   name: string;
   filter: BoxFilter;
   marks: PictureMarks;
+  /** A newer request is under way. */
   isOld?: boolean;
   /** The top of the panel. */
   head: JSX.Element;

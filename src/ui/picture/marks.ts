@@ -4,7 +4,7 @@ import { WHOLE, type Share, type Size, type ViewWindow } from './view-window.js'
 /** Labels of all boxes that have room, of the marked one only, or none. */
 export type LabelMode = 'fit' | 'one' | 'none';
 
-/** Takes the pointer in place of the boxes. */
+/** While it is set, presses draw and choose no boxes. */
 export interface PointTool {
   press: (at: Share) => void;
   /** Null when the pointer has left. */
@@ -13,9 +13,9 @@ export interface PointTool {
 
 /** Which box is marked, and how boxes are shown: shared by the picture and the list beside it. */
 export interface PictureMarks {
-  /** Under the pointer or the focus. */
+  /** Id of the box under the pointer or the focus. */
   active: Signal<number | null>;
-  /** Chosen; it stays marked. */
+  /** Id of the chosen box; it stays marked. */
   pinned: Signal<number | null>;
   labels: Signal<LabelMode>;
   /** False while the boxes are hidden to see the picture. */
@@ -26,7 +26,7 @@ export interface PictureMarks {
   view: Signal<ViewWindow>;
   /** The place that the picture has on the screen; its width is 0 until that is known. */
   stage: Signal<Size>;
-  /** Null: boxes are marked. */
+  /** Null: the pointer marks boxes. */
   tool: Signal<PointTool | null>;
 }
 

@@ -30,7 +30,7 @@ export function notFinished(job: Job): LatticeError {
   return jobNotFinished(`The job is ${job.status}.`, secondsLeft(job));
 }
 
-/** When to ask again: the rest at the pace so far, 1 to 60 s. */
+/** Seconds until the rest is done at the pace since the start, 1 to 60; time in which the service was down counts. */
 function secondsLeft(job: Job): number {
   const progress = progressOf(job);
   if (job.startedAt === null || progress === 0) return 1;
