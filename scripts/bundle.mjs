@@ -1,6 +1,7 @@
-// For `vite build --config`: bundles the programs of dist/, with the packages that a start loads, into dist/bundle/. The
-// compiled file of a program then only imports its bundle: Node finds, opens and links a few files in place of 600, which
-// took more than half of the CPU time of a start. The other compiled files stay: scripts and tests import single ones.
+// For `vite build --config`: bundles the programs of dist/, with the packages that a start loads, into dist/bundle/.
+// The compiled file of a program then only imports its bundle: Node finds, opens and links a few files in place of 600,
+// which took more than half of the CPU time of a start. The other compiled files stay: scripts and tests import single
+// ones.
 import { writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

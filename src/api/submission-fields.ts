@@ -1,7 +1,7 @@
 /**
- * The fields of a submission beside its images, its options and its labels. A field is one row: the fields of requests, the
- * settings of a stored job and their defaults, the flags of the CLI and the form of the page are derived from it. Plain
- * data, so that the page can read it in a browser.
+ * The fields of a submission beside its images, its options and its labels. A field is one row: the fields of requests,
+ * the settings of a stored job and their defaults, the flags of the CLI and the form of the page are derived from it.
+ * Plain data, so that the page can read it in a browser.
  */
 import { TOP_PRIORITY } from './options.js';
 import { snake, type Snake } from './snake-case.js';

@@ -7,8 +7,8 @@ import { placeOf, writeFileTo } from '../output-file.js';
 import { onUserPath, Refusal } from '../terminal.js';
 
 /**
- * Stores the bytes that `read` makes of the file: whole or not at all, also when the machine stops in between; makes the folder. Rejects
- * with `UsageError` or `Refusal`.
+ * Stores the bytes that `read` makes of the file: whole or not at all, also when the machine stops in between; makes
+ * the folder. Rejects with `UsageError` or `Refusal`.
  */
 export async function copyModel(from: string, to: string, read = readModel): Promise<void> {
   const folder = dirname(to);
