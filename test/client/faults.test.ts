@@ -11,6 +11,7 @@ import {
   type JobProgress,
   type ServiceError,
 } from '../../src/client/lattice-client.js';
+import { HANG_MS } from '../support/eventually.js';
 import { FaultProxy, refusal } from '../support/fault-proxy.js';
 import { DEMO, FEW_THREADS, writeEnlarged } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
@@ -133,7 +134,7 @@ test.each([
 
 /** Without timers, which a test may have stopped. */
 async function until(happened: () => boolean): Promise<void> {
-  const end = performance.now() + 60_000;
+  const end = performance.now() + HANG_MS;
   while (!happened() && performance.now() < end) await setImmediate();
   expect(happened()).toBe(true);
 }
