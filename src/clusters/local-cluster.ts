@@ -3,13 +3,11 @@ import type { Logger } from '../base/logger-port.js';
 import { Executor } from '../execution/executor.js';
 import { openDetector, type OpenDetectorOptions } from '../execution/here/open-detector.js';
 import type { Config } from '../settings/config.js';
+import { crashMarkerPath } from '../store/crash-marker.js';
 import type { Cluster } from './cluster.js';
 import { MachineStatus } from './machine-status.js';
 
-export type EmbeddedOptions = Pick<
-  OpenDetectorOptions,
-  'abortOnPathSuffix' | 'crashMarkerPath' | 'onGpuLost'
->;
+export type EmbeddedOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix' | 'onGpuLost'>;
 
 /** Rejects as `openDetector`. */
 export async function openLocalCluster(
@@ -18,7 +16,12 @@ export async function openLocalCluster(
   logger: Logger,
   options: EmbeddedOptions,
 ): Promise<Cluster> {
-  const worker = await openDetector(config, logger, { ...options, preload: config.preload });
+  const worker = await openDetector(config, logger, {
+    ...options,
+    preload: config.preload,
+    // It names the images of this process if it dies; the next start reads it.
+    crashMarkerPath: crashMarkerPath(config.dataDir),
+  });
   const { threads, syncQueue } = config;
   const executor = new Executor({
     whyNoWorker: () => 'The service is starting.',

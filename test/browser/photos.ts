@@ -77,7 +77,7 @@ async function photoOf(file: string): Promise<FoundPhoto> {
 
 const confidenceAt = (index: number) => Math.max(0.26, 0.96 - 0.04 * index);
 
-/** The boxes in the JSON file beside a bundled photo; else those of its label. */
+/** The boxes in the JSON file beside a bundled photo; else those of its label, or one car. */
 function detectionsOf(file: string, size: ImageSize): Detection[] {
   const bundled = file.replace(/\.jpg$/, '.json');
   if (!existsSync(bundled)) return labelledIn(file, size);
@@ -90,6 +90,9 @@ function detectionsOf(file: string, size: ImageSize): Detection[] {
 /** A label: number of the class, then centre and size of the box as shares of the photo. */
 function labelledIn(file: string, { width, height }: ImageSize): Detection[] {
   const labels = file.replace('/images/', '/labels/').replace(/\.jpg$/, '.txt');
+  if (!existsSync(labels)) {
+    return [{ class: 'car', confidence: 0.9, box: [10, 10, width / 2, height / 2] }];
+  }
   return readFileSync(labels, 'utf8')
     .trim()
     .split('\n')
