@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { FEW_THREADS } from '../support/service-client.js';
+import { FEW_THREADS, jobsEnded } from '../support/service-client.js';
 import { startService } from '../support/service-process.js';
-import { eventual, HANG_MS } from '../support/eventually.js';
+import { eventual, until } from '../support/eventually.js';
 
 const KILLS = 12;
 const CLIENTS = 8;
@@ -36,7 +36,7 @@ test(`${KILLS} kills lose no acknowledged job and end each job once`, async () =
       await Promise.all(clients);
     }
     await using service = await startService({ dataDir, env: FEW_THREADS });
-    await drained(service.url);
+    await jobsEnded(service.url);
     const events = await history(service.url);
 
     expect(acknowledged.size).toBeGreaterThanOrEqual(KILLS);
@@ -93,19 +93,6 @@ async function submitUntilDead(
   }
 }
 
-async function drained(url: string): Promise<void> {
-  const deadline = Date.now() + HANG_MS;
-  for (;;) {
-    const status = (await (await fetch(`${url}/v1/cluster/status`)).json()) as {
-      pending_jobs: number;
-      running_jobs: number;
-    };
-    if (status.pending_jobs + status.running_jobs === 0) return;
-    if (Date.now() > deadline) throw new Error(`jobs left: ${JSON.stringify(status)}`);
-    await sleep(100);
-  }
-}
-
 /** Every stored event, replayed over the socket in pages, up to the newest when it was asked for. */
 async function history(url: string): Promise<StreamMessage[]> {
   const events: StreamMessage[] = [];
@@ -124,8 +111,7 @@ async function history(url: string): Promise<StreamMessage[]> {
       events: ['job_submitted', 'job_started', 'job_completed', 'job_failed'],
     }),
   );
-  const deadline = Date.now() + HANG_MS;
-  while ((events.at(-1)?.seq ?? 0) < newest && Date.now() < deadline) await sleep(20);
+  await until(() => (events.at(-1)?.seq ?? 0) >= newest, `${newest} events`);
   socket.close();
   return events;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually, HANG_MS } from '../support/eventually.js';
+import { eventually, until } from '../support/eventually.js';
 import { call, resultOf, statusOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { startReceiver, type Received, type Receiver } from '../webhooks/receiver.js';
@@ -27,11 +27,7 @@ afterAll(async () => {
 });
 
 async function arrived(receiver: Receiver, count: number): Promise<Received[]> {
-  const end = Date.now() + HANG_MS;
-  while (receiver.received.length < count) {
-    if (Date.now() > end) throw new Error(`${receiver.received.length} of ${count} webhooks came`);
-    await sleep(10);
-  }
+  await until(() => receiver.received.length >= count, `${count} webhooks`);
   return receiver.received;
 }
 

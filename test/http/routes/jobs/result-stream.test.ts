@@ -63,7 +63,7 @@ function ask(path: string): Promise<IncomingMessage> {
 async function turnsUntil(what: string, check: () => boolean): Promise<void> {
   const deadline = performance.now() + HANG_MS;
   while (!check()) {
-    if (performance.now() > deadline) throw new Error(`Not within 60 s: ${what}`);
+    if (performance.now() > deadline) throw new Error(`Not within ${HANG_MS} ms: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
