@@ -2,22 +2,17 @@
 // they are up to date.
 //
 //   node scripts/api-page.mjs [--check]
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { tsImport } from 'tsx/esm/api';
+import { readOpenApi, writeOrCheck } from './generated.mjs';
 
 const PAGE = fileURLToPath(new URL('../docs/api.md', import.meta.url));
-const CLI = fileURLToPath(new URL('../src/cli/lattice.ts', import.meta.url));
 const ASSETS = /\/\{asset\}$/;
 
 const { ERRORS } = await tsImport('../src/api/errors.ts', import.meta.url);
-const openApi = JSON.parse(
-  execFileSync(process.execPath, ['--import', 'tsx', CLI, 'openapi'], {
-    maxBuffer: 16 * 1024 * 1024,
-  }),
-);
+const openApi = readOpenApi();
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
 const table = (head, rows) =>
@@ -95,18 +90,11 @@ const TABLES = {
   errors: errors(),
 };
 
-const present = readFileSync(PAGE, 'utf8');
-let text = present;
+let text = readFileSync(PAGE, 'utf8');
 for (const [name, content] of Object.entries(TABLES)) {
   const [start, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`];
   const [before, rest] = text.split(start);
   const [, after] = rest.split(end);
   text = `${before}${start}\n${content}\n\n${end}${after}`;
 }
-const page = await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
-if (!process.argv.includes('--check')) {
-  writeFileSync(PAGE, page);
-} else if (present !== page) {
-  console.error('docs/api.md is out of date. Run: node scripts/api-page.mjs');
-  process.exitCode = 1;
-}
+writeOrCheck(PAGE, await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' }));

@@ -2,10 +2,10 @@
 // up to date.
 //
 //   node scripts/configuration-page.mjs [--check]
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { tsImport } from 'tsx/esm/api';
+import { writeOrCheck } from './generated.mjs';
 
 const PAGE = fileURLToPath(new URL('../docs/configuration.md', import.meta.url));
 const { describeSettings } = await tsImport('../src/cli/setting-flags.ts', import.meta.url);
@@ -64,11 +64,4 @@ Example of such a file:
   ([all deadlines](lifecycle.md#deadlines)).
 `;
 
-const page = await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
-const present = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-if (!process.argv.includes('--check')) {
-  writeFileSync(PAGE, page);
-} else if (present !== page) {
-  console.error('docs/configuration.md is out of date. Run: node scripts/configuration-page.mjs');
-  process.exitCode = 1;
-}
+writeOrCheck(PAGE, await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' }));

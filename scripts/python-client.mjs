@@ -2,21 +2,15 @@
 // whether they are up to date.
 //
 //   node scripts/python-client.mjs [--check]
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { readOpenApi, writeOrCheck } from './generated.mjs';
 
-const CLI = fileURLToPath(new URL('../src/cli/lattice.ts', import.meta.url));
 const PACKAGE = new URL('../clients/python/lattice_client/', import.meta.url);
 const COLUMNS = 100;
 /** A longer list of values is for its documentation, not for a type. */
 const MOST_LITERALS = 10;
 
-const openApi = JSON.parse(
-  execFileSync(process.execPath, ['--import', 'tsx', CLI, 'openapi'], {
-    maxBuffer: 16 * 1024 * 1024,
-  }),
-);
+const openApi = readOpenApi();
 const { schemas } = openApi.components;
 
 /** Types of the options of a call. Every other parameter is an argument of its own. */
@@ -275,10 +269,5 @@ ${classes}`;
 
 const FILES = { 'options.py': optionsModule(), 'answers.py': answersModule() };
 for (const [name, text] of Object.entries(FILES)) {
-  const path = new URL(name, PACKAGE);
-  if (!process.argv.includes('--check')) writeFileSync(path, text);
-  else if (readFileSync(path, 'utf8') !== text) {
-    console.error(`lattice_client/${name} is out of date. Run: node scripts/python-client.mjs`);
-    process.exitCode = 1;
-  }
+  writeOrCheck(fileURLToPath(new URL(name, PACKAGE)), text);
 }

@@ -1,0 +1,26 @@
+// What the scripts that generate files from the sources have in common.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../src/cli/lattice.ts', import.meta.url));
+
+/** The OpenAPI document of these sources. */
+export const readOpenApi = () =>
+  JSON.parse(
+    execFileSync(process.execPath, ['--import', 'tsx', CLI, 'openapi'], {
+      maxBuffer: 16 * 1024 * 1024,
+    }),
+  );
+
+/** Writes the file; with --check it only says whether the file has this text, and fails where it has not. */
+export function writeOrCheck(path, text) {
+  if (!process.argv.includes('--check')) {
+    writeFileSync(path, text);
+  } else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+    const script = basename(process.argv[1]);
+    console.error(`${path} is out of date. Run: node scripts/${script}`);
+    process.exitCode = 1;
+  }
+}
