@@ -2,7 +2,8 @@
  * Images of a job that are counted when their outcomes are stored. A figure is one row: records, results, events, the
  * log and the CLI have it. `src/store/figure-columns.ts` says which outcomes it counts. Plain data, safe for browsers.
  */
-import { snake, type Snake } from './snake-case.js';
+import { rowsOf } from './rows.js';
+import type { Snake } from './snake-case.js';
 
 export interface FigureRow {
   /** Column of `jobs` and of `outbox`. */
@@ -27,11 +28,10 @@ export type JobFigures = Record<FigureName, number>;
 /** As HTTP names them. */
 export type WireFigures = Record<Snake<FigureName>, number>;
 
-export const FIGURE_ROWS = Object.entries(FIGURES).map(([name, row]) => ({
-  ...row,
-  name,
-  wireName: snake(name),
-})) as readonly (FigureRow & { name: FigureName; wireName: keyof WireFigures })[];
+export const FIGURE_ROWS = rowsOf(FIGURES) as readonly (FigureRow & {
+  name: FigureName;
+  wireName: keyof WireFigures;
+})[];
 
 export const figuresBy = (value: (name: FigureName) => number): JobFigures =>
   Object.fromEntries(FIGURE_ROWS.map(({ name }) => [name, value(name)])) as JobFigures;

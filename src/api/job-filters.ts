@@ -4,7 +4,7 @@
  */
 import { LABELS } from './job-labels.js';
 import { JOB_STATUSES, JOB_TYPES } from './jobs.js';
-import { snake, type Snake } from './snake-case.js';
+import { rowsOf, type WireName } from './rows.js';
 
 interface FilterText {
   /** Over HTTP, where it is not the name here in snake_case. */
@@ -132,10 +132,6 @@ export const FILTERS = {
 
 type Rows = typeof FILTERS;
 type Name = keyof Rows;
-type WireNames = {
-  [Key in Name]: Rows[Key] extends { wireName: infer Wire extends string } ? Wire : Snake<Key>;
-};
-
 type Value<Row> = Row extends { kind: 'several'; values: readonly (infer Each)[] }
   ? Each[]
   : Row extends { kind: 'one'; values: readonly (infer Each)[] }
@@ -148,7 +144,7 @@ type Value<Row> = Row extends { kind: 'several'; values: readonly (infer Each)[]
 
 type FilterValues = { [Key in Name]?: Value<Rows[Key]> | undefined };
 /** As HTTP names them. */
-export type WireFilter = { [Key in Name as WireNames[Key]]: Value<Rows[Key]> };
+export type WireFilter = { [Key in Name as WireName<Rows[Key], Key>]: Value<Rows[Key]> };
 
 /** Filters of a list: a job passes if it passes each given one and is of the key; null: of any key. */
 export type JobFilter = FilterValues & { keyId?: string | null };
@@ -157,11 +153,7 @@ export type FilterRow = FilterText &
   FilterKind &
   FilterColumn & { name: Name; wireName: keyof WireFilter };
 
-export const FILTER_ROWS = Object.entries(FILTERS).map(([name, row]) => ({
-  wireName: snake(name),
-  ...row,
-  name,
-})) as readonly FilterRow[];
+export const FILTER_ROWS = rowsOf(FILTERS) as readonly FilterRow[];
 
 /** From a query; its other fields are left out. */
 export const readFilter = (query: {

@@ -5,7 +5,7 @@
  * reads the value by its name here. Plain data, so that the page can read it in a browser.
  */
 import type { KindValues, ParameterKind } from './option-kinds.js';
-import { snake, type Snake } from './snake-case.js';
+import { rowsOf, type WireName } from './rows.js';
 
 interface ParameterText {
   /** Over HTTP, where it is not the name here in snake_case. */
@@ -90,10 +90,6 @@ const PARAMETERS = {
 
 type Rows = typeof PARAMETERS;
 type Name = keyof Rows;
-type WireNames = {
-  [Key in Name]: Rows[Key] extends { wireName: infer Wire extends string } ? Wire : Snake<Key>;
-};
-
 export type DetectionParameters = { [Key in Name]: KindValues[Rows[Key]['kind']] };
 
 /** Defaults that a model may have. */
@@ -103,7 +99,9 @@ export type ModelDefaults = Pick<
 >;
 
 /** As HTTP names them. */
-export type WireParameters = { [Key in Name as WireNames[Key]]: DetectionParameters[Key] };
+export type WireParameters = {
+  [Key in Name as WireName<Rows[Key], Key>]: DetectionParameters[Key];
+};
 
 export interface DetectOptions extends DetectionParameters {
   /** `model_name` of the HTTP interface, for example `yolov8n.pt`. */
@@ -115,11 +113,7 @@ export interface DetectOptions extends DetectionParameters {
 export type ParameterRow = ParameterText &
   ParameterKind & { name: Name; wireName: keyof WireParameters };
 
-export const PARAMETER_ROWS = Object.entries(PARAMETERS).map(([name, row]) => ({
-  wireName: snake(name),
-  ...row,
-  name,
-})) as readonly ParameterRow[];
+export const PARAMETER_ROWS = rowsOf(PARAMETERS) as readonly ParameterRow[];
 
 const byName = (value: (row: ParameterRow) => unknown) =>
   Object.fromEntries(PARAMETER_ROWS.map((row) => [row.name, value(row)])) as DetectionParameters;

@@ -4,7 +4,7 @@
  * Plain data, so that the page can read it in a browser.
  */
 import { TOP_PRIORITY } from './options.js';
-import { snake, type Snake } from './snake-case.js';
+import { rowsOf, type WireName } from './rows.js';
 
 interface FieldText {
   /** For the OpenAPI document and the help of the CLI. */
@@ -73,17 +73,13 @@ type Value<Row extends { kind: keyof Values<unknown> }> = Values<
 
 export type SubmissionFields = { [Key in Name]: Value<Rows[Key]> };
 /** As HTTP names them. */
-export type WireFields = { [Key in Name as Snake<Key>]: Value<Rows[Key]> };
+export type WireFields = { [Key in Name as WireName<Rows[Key], Key>]: Value<Rows[Key]> };
 /** The values of a request: a field that is null or left out has its default. */
 export type GivenFields = { [Key in keyof WireFields]?: WireFields[Key] | null | undefined };
 
 export type FieldRow = FieldText & FieldKind & { name: Name; wireName: keyof WireFields };
 
-export const FIELD_ROWS = Object.entries(FIELDS).map(([name, row]) => ({
-  ...row,
-  name,
-  wireName: snake(name),
-})) as readonly FieldRow[];
+export const FIELD_ROWS = rowsOf(FIELDS) as readonly FieldRow[];
 
 export const readFields = (given: GivenFields): SubmissionFields =>
   Object.fromEntries(

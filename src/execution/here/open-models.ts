@@ -74,7 +74,9 @@ function logChange(change: ModelChange, logger: Logger): void {
   }
 }
 
-/** Logs once which wishes of the operator this model cannot meet, and which of its kept files were damaged. */
+/**
+ * Logs once which options of the operator this model cannot apply, and which of its kept files were damaged on disk.
+ */
 function namingFacts(model: NativeModel, path: string, logger: Logger): NativeModel {
   for (const fault of model.replaced) {
     logger.warn({ model: basename(path), fault }, 'a kept file is damaged; it is made anew');
