@@ -74,9 +74,9 @@ module.exports = {
       {
         path: '^src/',
         pathNot:
-          '^src/((ui|overlay|client|boxes)/|api/[^/]+[.]ts|base/(rounded|text-list)[.]ts|export/csv[.]ts)',
+          '^src/((ui|overlay|client|boxes)/|api/[^/]+[.]ts|base/text-list[.]ts|export/csv[.]ts)',
       },
-      'It runs in a browser: it takes calls, events and shapes of answers from the client, rows and rules from api, the comparing of boxes, the writing of numbers, of lists and of CSV files.',
+      'It runs in a browser: it takes calls, events and shapes of answers from the client, rows and rules from api, the comparing of boxes, the writing of lists and of CSV files.',
     ),
     forbid(
       'boxes-for-browsers-too',
@@ -93,7 +93,7 @@ module.exports = {
       { path: '^src/api/[^/]+[.]ts$' },
       {
         path: '^',
-        pathNot: '^src/(api/[^/]+|base/(polygon|rounded|text-list))[.]ts$',
+        pathNot: '^src/(api/[^/]+|base/(polygon|text-list))[.]ts$',
         dependencyTypesNot: ['type-only'],
       },
       'The page takes rows and rules of it; what needs zod or Node is in api/schemas.',

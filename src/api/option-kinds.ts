@@ -2,7 +2,6 @@
  * Kinds of values that options have: which text stands for a value, in a query, a form, a flag and a field of the page,
  * and how the page shows it. The schemas of `option-schemas.ts` bound the values. Plain data, safe for browsers.
  */
-import { percent } from '../base/rounded.js';
 import { jsonList, jsonObject, namedNumbers } from '../base/text-list.js';
 import type { Region } from './region-rules.js';
 import { tilesOf, tilesText, type Tiles } from './tiles.js';
@@ -70,6 +69,7 @@ export function truthOf(text: string): boolean | null {
 }
 
 const isFraction = (value: number): boolean => value >= 0 && value <= 1;
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<KindValues[Kind]> } = {
   fraction: {

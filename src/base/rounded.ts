@@ -5,8 +5,5 @@ export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals));
 }
 
-/** A share as people read it: `40 %`. */
-export const percent = (share: number): string => `${Math.round(share * 100)} %`;
-
 /** Milliseconds to the microsecond; done for each image. */
 export const toMicros = (ms: number): number => Math.round(ms * 1e3) / 1e3;

@@ -12,6 +12,7 @@ import {
   withPage,
 } from './browser.js';
 import { checkLooks } from './looks.js';
+import { eventual } from '../support/eventually.js';
 import { FEW_THREADS, detect, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 

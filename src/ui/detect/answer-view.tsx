@@ -17,8 +17,7 @@ import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
 import { draft, isEditing } from '../regions/region-choice.js';
 import { RegionCounts, RegionShapes } from '../regions/region-shapes.js';
-import { percent } from '../../base/rounded.js';
-import { fileName } from '../text/format.js';
+import { fileName, percent } from '../text/format.js';
 import { ComparisonChoice, useComparison } from './comparison.js';
 import { sourceName } from './detect-request.js';
 import {

@@ -4,8 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { JobSummary } from '../../client/records.js';
 import { classColour } from '../../overlay/class-colour.js';
 import { setQuery } from '../address/location.js';
-import { percent } from '../../base/rounded.js';
-import { grouped } from '../text/format.js';
+import { grouped, percent } from '../text/format.js';
 import type { ImageFilter } from './image-filter.js';
 
 const HEIGHT = 40;

@@ -15,8 +15,7 @@ import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
 import { ViewSelect } from '../regions/view-select.js';
 import { loadViews, views } from '../regions/views.js';
-import { percent } from '../../base/rounded.js';
-import { visible } from '../text/format.js';
+import { percent, visible } from '../text/format.js';
 import {
   FORM_ROWS,
   givenFields,

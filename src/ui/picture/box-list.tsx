@@ -2,8 +2,7 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.js';
-import { percent } from '../../base/rounded.js';
-import { visible } from '../text/format.js';
+import { percent, visible } from '../text/format.js';
 import { Swatch } from './class-chips.js';
 import type { PictureMarks } from './marks.js';
 import type { ShownBox } from './shown-boxes.js';

@@ -4,8 +4,7 @@
 import { signal, useComputed, type ReadonlySignal } from '@preact/signals';
 import { classColour } from '../../overlay/class-colour.js';
 import { placeLabels, type Rect } from '../../overlay/place-labels.js';
-import { percent } from '../../base/rounded.js';
-import { visible } from '../text/format.js';
+import { percent, visible } from '../text/format.js';
 import { LABEL_HEIGHT, labelPlace, LEAST_BOX } from './label-place.js';
 import type { LabelMode } from './marks.js';
 import type { ShownBox } from './shown-boxes.js';

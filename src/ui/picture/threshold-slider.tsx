@@ -1,4 +1,4 @@
-import { percent } from '../../base/rounded.js';
+import { percent } from '../text/format.js';
 import type { BoxFilter } from './box-filter.js';
 import { histogram } from './shown-boxes.js';
 

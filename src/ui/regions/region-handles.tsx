@@ -5,7 +5,7 @@ import { LEAST_POINTS, REGION_LIMITS } from '../../api/region-rules.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import type { PictureMarks } from '../picture/marks.js';
 import { placeOf, shareAt, type Point, type Share } from '../picture/view-window.js';
-import { percent } from '../../base/rounded.js';
+import { percent } from '../text/format.js';
 import {
   draftFault,
   middleAfter,

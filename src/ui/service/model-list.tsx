@@ -9,8 +9,7 @@ import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { percent } from '../../base/rounded.js';
-import { bytes, plural, visible } from '../text/format.js';
+import { bytes, percent, plural, visible } from '../text/format.js';
 import { readings } from './history.js';
 
 export function ModelList() {

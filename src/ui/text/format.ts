@@ -37,6 +37,10 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
+export function percent(fraction: number): string {
+  return `${Math.round(fraction * 100)} %`;
+}
+
 /** Three digits of it: `99.6 %`. */
 export function exactPercent(fraction: number): string {
   return `${significant(fraction * 100)} %`;
