@@ -1,4 +1,4 @@
-// What the scripts that generate files from the sources have in common.
+// Parts that the scripts which generate files from the sources have in common.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
