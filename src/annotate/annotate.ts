@@ -7,14 +7,12 @@ import { withPicture, type DecodeImage } from '../files/readable-picture.js';
 import { LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/schemas/image.js';
 import type { Detector } from '../execution/detector.js';
-import { boxesSvg } from './boxes-svg.js';
+import { boxesSvg, SVG_LOADER } from './boxes-svg.js';
 
 /** Beneath the data folder. */
 export const ANNOTATED_FOLDER = 'annotated';
 
 const QUALITY = 85;
-/** The native core closes it with all loaders that detection does not need. The boxes are an SVG made here. */
-const SVG_LOADER = 'VipsForeignLoadSvgBuffer';
 /** Unguessable: without keys, a client that knows the name can fetch the picture. */
 const FILE_NAME = /^[0-9a-f]{32}\.jpg$/;
 

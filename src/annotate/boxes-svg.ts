@@ -4,6 +4,9 @@ import { CASING, classColour } from '../overlay/class-colour.js';
 import { placeLabels, type Rect } from '../overlay/place-labels.js';
 import { outlinesOf, type Outlines } from './label-font.js';
 
+/** The loader of libvips that reads `boxesSvg`. The addon blocks it for its whole process. */
+export const SVG_LOADER = 'VipsForeignLoadSvgBuffer';
+
 interface Sizes {
   line: number;
   text: number;

@@ -1,7 +1,7 @@
 /** The look of drawn copies: what is where, in which colour and size. */
 import sharp from 'sharp';
-import { describe, expect, it } from 'vitest';
-import { boxesSvg } from '../../src/annotate/boxes-svg.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { boxesSvg, SVG_LOADER } from '../../src/annotate/boxes-svg.js';
 import { outlinesOf } from '../../src/annotate/label-font.js';
 import type { Detection } from '../../src/api/schemas/image.js';
 import { classColour } from '../../src/overlay/class-colour.js';
@@ -19,6 +19,9 @@ async function pixelsOf(svg: string, colour: string): Promise<number> {
   }
   return count;
 }
+
+// Another file of this process may have loaded the addon.
+beforeAll(() => sharp.unblock({ operation: [SVG_LOADER] }));
 
 describe('boxes as SVG', () => {
   it('have no text, which would need fonts on the machine', () => {
