@@ -15,31 +15,38 @@ const schemaShape = z.object({
 /** Defaults that the machine decides, so that a page about them is the same everywhere. */
 const MACHINE_DEFAULTS: Record<string, string> = { threads: 'CPU cores' };
 
-/** In the order of src/settings/settings.ts. */
-export function describeSettings() {
-  return Object.entries(settings).map(([key, schema]) => {
-    const shape = schemaShape.parse(z.toJSONSchema(schema, { io: 'output' }));
-    return {
-      key,
-      /** Environment variable. */
-      name: environmentName(key),
-      flag: `--${snake(key).replaceAll('_', '-')}`,
-      /** As it would be written; '' for none. */
-      fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
-      meaning: shape.description ?? '',
-      /** Placeholder of the flag's value; null for a flag without a value. */
-      value: valueOf(shape),
-    };
+type SettingName = keyof typeof settings;
+const ALL = Object.keys(settings) as SettingName[];
+
+const described = new Map<SettingName, ReturnType<typeof describe>>();
+
+/** In the order of src/settings/settings.ts. Each is described once, since a dozen commands have flags of settings. */
+export function describeSettings(keys: readonly SettingName[] = ALL) {
+  return ALL.filter((key) => keys.includes(key)).map((key) => {
+    const setting = described.get(key) ?? describe(key);
+    described.set(key, setting);
+    return setting;
   });
 }
 
+function describe(key: SettingName) {
+  const shape = schemaShape.parse(z.toJSONSchema(settings[key], { io: 'output' }));
+  return {
+    key,
+    /** Environment variable. */
+    name: environmentName(key),
+    flag: `--${snake(key).replaceAll('_', '-')}`,
+    /** As it would be written; '' for none. */
+    fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
+    meaning: shape.description ?? '',
+    /** Placeholder of the flag's value; null for a flag without a value. */
+    value: valueOf(shape),
+  };
+}
+
 /** One flag for each of `keys` (all by default), and `--config`. What is given goes to `loadConfig` as it stands. */
-export function addSettingFlags(
-  command: Command,
-  keys?: readonly (keyof typeof settings)[],
-): Command {
-  for (const setting of describeSettings()) {
-    if (keys !== undefined && !(keys as readonly string[]).includes(setting.key)) continue;
+export function addSettingFlags(command: Command, keys?: readonly SettingName[]): Command {
+  for (const setting of describeSettings(keys)) {
     const fallback =
       setting.fallback === '' || setting.value === null ? '' : ` (default: ${setting.fallback})`;
     const option = new Option(
