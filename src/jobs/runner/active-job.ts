@@ -168,11 +168,10 @@ export class ActiveJob implements Ranked {
     if (end.kind === 'late' || end.kind === 'model_changed') this.#ahead.unshift(image);
     else {
       if (end.kind === 'no_means' && this.#setAside(image, end.outcome.error)) return;
+      // Both were read, so their volume answers.
+      if (end.kind === 'part' || end.kind === 'done') this.#aside.done(image);
       if (end.kind === 'part' && this.#written.take(image, end.file)) return;
-      if (end.kind === 'done') {
-        this.#aside.done(image);
-        this.#written.done(image);
-      }
+      if (end.kind === 'done') this.#written.done(image);
       this.#outcomes.add(image.index, end);
     }
   }

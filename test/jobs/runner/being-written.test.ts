@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { fileLooks } from '../../../src/files/file-looks.js';
 import type { ImageOutcome } from '../../../src/store/job.js';
+import { until } from '../../support/eventually.js';
 import { END, FileDetector } from '../../support/file-detector.js';
 import { ended, openTestJobs, specOf, TemporaryFolder } from '../job-folder.js';
 
@@ -83,6 +84,22 @@ test('a fresh file that stays as it is fails after two more looks', async () => 
   expect(outcome).toMatchObject({ status: 'error', error: { code: 'invalid_image' } });
   expect(performance.now() - since).toBeGreaterThan(2_900);
   expect(set.detector.paths).toHaveLength(3);
+});
+
+test('files that stay parts after their volume was away do not stop their job', async () => {
+  await using set = await open();
+  const names = Array.from({ length: 200 }, (_, index) => `${index}.jpg`);
+  for (const name of names) set.write(name, 'part');
+  let isAway = true;
+  set.detector.answer = () => (isAway ? 'volume_unavailable' : 'ok');
+  set.detector.window = 8;
+  const jobId = await set.submit(...names);
+  await until(() => new Set(set.detector.paths).size >= 64, 'as many set aside as a job may have');
+  isAway = false;
+  const codes = (await set.outcomes(jobId)).map((outcome) =>
+    outcome?.status === 'error' ? outcome.error.code : null,
+  );
+  expect(codes).toEqual(names.map(() => 'invalid_image'));
 });
 
 test('an old file fails at once, unless it has changed since it was read', async () => {
