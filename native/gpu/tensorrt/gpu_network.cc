@@ -11,9 +11,10 @@
 namespace lattice {
 namespace {
 
-// Explicit quantisation, ONNX's own integer operators and those of ONNX Runtime.
+// Explicit quantisation, which is DequantizeLinear alone where only weights are in 8 bits; ONNX's
+// own integer operators and those of ONNX Runtime.
 bool IsQuantised(const OnnxNode& node) {
-  return node.op.find("Quantize") != std::string::npos || node.op.starts_with("QLinear") ||
+  return node.op.find("uantizeLinear") != std::string::npos || node.op.starts_with("QLinear") ||
          node.op == "ConvInteger" || node.op == "MatMulInteger";
 }
 

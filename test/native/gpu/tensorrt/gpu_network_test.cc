@@ -307,5 +307,13 @@ TEST(GpuNetworkTest, RefusesQuantisedModelsAndSaysWhatToDo) {
   }
 }
 
+TEST(GpuNetworkTest, RefusesWeightsThatAreQuantised) {
+  test::GraphWriter graph;
+  graph.Node("DequantizeLinear", {"images", "scale"}, {"output0"});
+  const auto refused = GpuNetwork(graph.Model(), {}, std::nullopt);
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidModel);
+  EXPECT_NE(refused.status().message().find("DequantizeLinear"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lattice
