@@ -41,14 +41,14 @@ export async function endOf(
   return { status: ended.status, images: texts };
 }
 
-/** Submits and cancels until `end`, and repeats what had no answer under the same key. */
+/** Submits and cancels until `isOver`, and repeats what had no answer under the same key. */
 export async function load(
   service: LatticeClient,
   names: readonly string[],
   receivers: ReadonlyMap<string, Receiver>,
   history: History,
   random: () => number,
-  end: number,
+  isOver: () => boolean,
 ): Promise<void> {
   let open = 0;
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
@@ -74,7 +74,7 @@ export async function load(
     void endOf(service, accepted.job_id, 600_000).finally(() => (open -= 1));
   };
   const client = async (number: number) => {
-    for (let turn = 0; performance.now() < end; turn += 1) {
+    for (let turn = 0; !isOver(); turn += 1) {
       await sleep(20 + 150 * random());
       if (open >= MOST_OPEN) continue;
       await submit(`${number}-${turn}`).catch((error: unknown) => {

@@ -47,8 +47,8 @@ export class Nemesis {
     return nemesis;
   }
 
-  /** One fault after the other until `end` (of `performance.now`); resolves when all is well again. */
-  async disturb(end: number): Promise<void> {
+  /** One fault after the other until `isOver`; resolves when all is well again. */
+  async disturb(isOver: () => boolean): Promise<void> {
     const { random, disk, clock } = this.#parts;
     const kinds: [string, () => Promise<void>][] = [
       ['kill -9', () => this.#endBy('SIGKILL', 'SIGKILL')],
@@ -66,7 +66,7 @@ export class Nemesis {
       );
     }
     if (clock !== null) kinds.push(['jump of the clock', () => this.#setClock(clock)]);
-    while (performance.now() < end) {
+    while (!isOver()) {
       await sleep(500 + 2_500 * random());
       const [name, run] = kinds[Math.floor(random() * kinds.length)]!;
       this.faults.set(name, (this.faults.get(name) ?? 0) + 1);
