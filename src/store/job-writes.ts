@@ -78,12 +78,12 @@ export class JobWrites {
     if (!job.admit) return null;
     const { name, paths, settings: shared } = this.#watched.watch(job.watch);
     const settings = { ...shared, typed: typedPaths(paths) };
-    const due = job.files.filter((file) => this.#watched.isDue(job.watch, file));
-    const duePaths = due.map(({ path }) => path);
-    const images = { count: due.length, bytes: lengthOf(duePaths) };
+    const files = job.files.filter((file) => this.#watched.isSubmittable(job.watch, file));
+    const imagePaths = files.map(({ path }) => path);
+    const images = { count: files.length, bytes: lengthOf(imagePaths) };
     return this.#add(job, settings, images, { watch: name }, (number) => {
-      this.#insertImages(number, duePaths);
-      this.#watched.submitted(job.watch, number, due);
+      this.#insertImages(number, imagePaths);
+      this.#watched.submitted(job.watch, number, files);
     });
   }
 
@@ -136,8 +136,9 @@ export class JobWrites {
   ): RecordOutcome | null {
     const row = this.#row(jobNumber);
     if (row?.status !== 'running' || row.lease !== lease) return null;
-    const settled = row.watch === null ? outcomes : this.#watched.settle(jobNumber, outcomes, at);
-    const stored = settled.filter(({ index, outcome }) =>
+    const toStore =
+      row.watch === null ? outcomes : this.#watched.applyOutcomes(jobNumber, outcomes, at);
+    const stored = toStore.filter(({ index, outcome }) =>
       this.#insertOutcome(jobNumber, index, outcome),
     );
     const facts = new ImageFacts(this.#statements, jobNumber);

@@ -228,7 +228,7 @@ describe.each([
     for (const name of ['in/old.jpg', 'in/other.jpg', 'more/old.jpg']) folder.write(name);
     const { progress, counts } = await add({ existing: 'leave' });
     expect(progress.state).toBe('active');
-    expect(counts.known).toBe(2);
+    expect(counts.recorded).toBe(2);
     folder.write('in/new.jpg');
     folder.write('in/old.jpg', 'changed');
     await folder.expectResults(['in/new.jpg', 'in/old.jpg']);

@@ -7,7 +7,7 @@ import { withMember } from '../../base/json-text.js';
 import { checkImagePath, refuseCostlyGlob } from '../../files/image-paths.js';
 import { EXISTING_FILES, watchNotFound, type WatchContent } from '../../store/watched.js';
 import { waitingFiles, WATCH_STATES } from '../../watches/watch-run.js';
-import type { WatchView } from '../../watches/watches.js';
+import type { WatchSnapshot } from '../../watches/watches.js';
 import { replyJsonText, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
 import { readJsonText } from '../request/json-body.js';
@@ -360,13 +360,14 @@ function writtenFields(watch: WatchContent) {
 }
 
 /** Numbers in its metadata keep their digits. */
-function textOf({ watch, progress, counts }: WatchView): string {
+function textOf({ watch, progress, counts }: WatchSnapshot): string {
   const { report, scannedAt } = progress;
-  const { known, pending, submitted, succeeded, failed } = counts;
+  const { recorded, inJob, submitted, succeeded, failed } = counts;
   const status = statusView.view({
     ...progress,
     files: {
-      ...{ known, waiting: waitingFiles(progress), pending, submitted, succeeded, failed },
+      ...{ known: recorded, waiting: waitingFiles(progress), pending: inJob },
+      ...{ submitted, succeeded, failed },
       skipped: report?.skipped ?? {},
     },
     lastScan:
