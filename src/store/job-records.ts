@@ -54,8 +54,8 @@ export interface NewWatchedJob extends Submission {
 /** A job that this process has started. */
 export interface StartedJob {
   job: StoredJob;
-  /** Fencing token of this process run: outcomes are stored only with the lease that the job was started under. */
-  lease: number;
+  /** Fencing token of this process run: outcomes are stored only with the one that the job was started under. */
+  fencingToken: number;
 }
 
 export interface NewRetry extends Submission, RetriedRun {
