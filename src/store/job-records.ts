@@ -147,7 +147,7 @@ export interface StoredCounts {
   modifiedNs: string | null;
 }
 
-export interface RecordOutcome extends JobFigures {
+export interface RecordedBatch extends JobFigures {
   /** Entries that were new; an image keeps its first outcome. */
   stored: number;
   finishedImages: number;

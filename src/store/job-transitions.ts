@@ -39,7 +39,7 @@ export class JobTransitions {
     return this.#fencingToken;
   }
 
-  /** Takes the next fencing token and puts the jobs of earlier process runs back: their tokens are void from here on. */
+  /** Takes the next fencing token and puts the jobs of earlier process runs back: their tokens are void now. */
   beginRun(): void {
     this.#fencingToken = this.#statements.insert(
       "INSERT INTO process_runs (started_at) VALUES (unixepoch('subsec'))",

@@ -14,7 +14,7 @@ import {
   type NewOutcome,
   type NewRetry,
   type NewWatchedJob,
-  type RecordOutcome,
+  type RecordedBatch,
   type StartedJob,
   type Submission,
   type Submitted,
@@ -133,7 +133,7 @@ export class JobWrites {
     outcomes: NewOutcome[],
     workerId: string,
     at: number,
-  ): RecordOutcome | null {
+  ): RecordedBatch | null {
     const row = this.#row(jobNumber);
     if (row?.status !== 'running' || row.fencingToken !== fencingToken) return null;
     const toStore =
