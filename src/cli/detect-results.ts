@@ -7,7 +7,7 @@ import type { Problem } from '../api/errors.js';
 import type { ImageResult } from '../api/schemas/image.js';
 import { relativeName, type ExportSource } from '../export/export-source.js';
 import { FORMATS } from '../export/formats.js';
-import { viewImage } from '../answers/processed-image.js';
+import { toWireImage } from '../answers/processed-image.js';
 import type { ExportFlags } from './export-output.js';
 import type { NamedImage } from './image-paths.js';
 import { writeOutput } from './output-file.js';
@@ -36,7 +36,7 @@ function printedOf({ shown }: NamedImage, detected: DetectResult) {
   return {
     image_path: shown,
     status,
-    ...viewImage(result),
+    ...toWireImage(result),
     model: result.model,
     ...(annotated === undefined ? {} : { annotated_path: annotated }),
   };

@@ -35,7 +35,7 @@ export const fileFactsSchema = z
   });
 export type FileFacts = z.infer<typeof fileFactsSchema>;
 
-export function viewFile({ size, modifiedNs }: FileStamp): FileFacts {
+export function toWireFile({ size, modifiedNs }: FileStamp): FileFacts {
   return { size, modified_at: toSeconds(modifiedNs) };
 }
 
