@@ -20,14 +20,14 @@ export interface StoredJob extends Job {
 }
 
 /** Where a job stands in a sorted list; `key` is null where the number alone orders it. */
-export interface ListPlace {
+export interface ListPosition {
   key: string | number | null;
   number: number;
 }
 
 export interface ListedJob {
   job: StoredJob;
-  place: ListPlace;
+  position: ListPosition;
 }
 
 export interface Submission {
