@@ -20,8 +20,8 @@ export function writeCursor(parts: CursorParts): string {
 }
 
 /**
- * The position that a cursor names; `positionOf` gives null for parts that name none. Throws `validation_failed` on text
- * that `writeCursor` did not make for `list`.
+ * The position that a cursor names; `positionOf` gives null for parts that name none. Throws `validation_failed` on
+ * text that `writeCursor` did not make for `list`.
  */
 export function readCursor<Position>(
   cursor: string,
