@@ -247,7 +247,7 @@ function createVisionHandler(deps: RouteParts): RouteHandler {
       const request = { path: name, image, options, kind: 'sync', deadlineMs } as const;
       const result = await detect(c, deps, request);
       const totalMs = performance.now() - began;
-      return replyJson(c, 200, viewAnswer(result, deps, command, totalMs));
+      return replyJson(c, 200, toWireAnswer(result, deps, command, totalMs));
     });
   };
 }
@@ -279,7 +279,7 @@ function wantedOf(c: AppContext, config: AppDeps['config']): Wanted {
   return { modelName, classes: null, command: 'custom' };
 }
 
-function viewAnswer(
+function toWireAnswer(
   result: ImageResult,
   { detector }: AppDeps,
   command: Wanted['command'],

@@ -46,7 +46,7 @@ export const leastAgreeingSchema = z
   })
   .openapi('LeastAgreeing');
 
-export function viewAgreementFigures({
+export function toWireAgreementFigures({
   share,
   all,
   byClass,
@@ -54,10 +54,10 @@ export function viewAgreementFigures({
 }: Pick<Agreement, 'share' | 'all' | 'byClass' | 'bySize'>): z.infer<
   z.ZodObject<typeof agreementFigures>
 > {
-  const named = (row: AgreementRow) => ({ ...agreementRow.view(row), of: row.of ?? '' });
+  const named = (row: AgreementRow) => ({ ...agreementRow.toWire(row), of: row.of ?? '' });
   return {
     share,
-    all: agreementRow.view(all),
+    all: agreementRow.toWire(all),
     by_class: byClass.map(named),
     by_size: bySize.map(named),
   };

@@ -1,7 +1,7 @@
 /** A box that two answers were compared by, as over HTTP: a side that has none is left out. */
 import type { Change, ComparedBox } from '../boxes/changes.js';
 
-export function viewComparedBox<C extends Change, T>({
+export function toWireComparedBox<C extends Change, T>({
   change,
   before,
   after,

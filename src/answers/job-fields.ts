@@ -36,8 +36,8 @@ export const modelUsesSchema = z.array(z.object(modelUse.shape).openapi('ModelUs
     'What the images ran on so far. A job stays on the model file that it began with: there are several entries only where ' +
     'workers compute in different precisions, or where that file was gone after a restart',
 });
-export function viewModelUses({ models }: Pick<Job, 'models'>): z.infer<typeof modelUsesSchema> {
-  return models.map((use) => modelUse.view({ ...use, model: use.name, modelDigest: use.digest }));
+export function toWireModelUses({ models }: Pick<Job, 'models'>): z.infer<typeof modelUsesSchema> {
+  return models.map((use) => modelUse.toWire({ ...use, model: use.name, modelDigest: use.digest }));
 }
 
 /** Where a job was cancelled. */

@@ -1,7 +1,7 @@
 /** A processed image over HTTP. */
 import { z } from '@hono/zod-openapi';
 import { countCars, countClasses } from '../boxes/class-counts.js';
-import { fileFactsSchema, viewFile } from '../api/schemas/file-read.js';
+import { fileFactsSchema, toWireFile } from '../api/schemas/file-read.js';
 import { processedImageSchema, type ProcessedImage } from '../api/schemas/image.js';
 import { snakeCase } from '../api/snake-case.js';
 
@@ -29,17 +29,17 @@ function annotatedUrl(file: string): string {
   return `/v1/annotated/${encodeURIComponent(file)}`;
 }
 
-export function viewImage(image: ProcessedImage, annotatedFile?: string): ImageFields {
+export function toWireImage(image: ProcessedImage, annotatedFile?: string): ImageFields {
   const classCounts = countClasses(image.detections);
-  const { detections, ...others } = processedImage.view(image);
-  const view: ImageFields = {
+  const { detections, ...others } = processedImage.toWire(image);
+  const fields: ImageFields = {
     detections,
     car_count: countCars(classCounts),
     total_count: detections.length,
     class_counts: Object.fromEntries(classCounts),
     ...others,
   };
-  if (image.file !== undefined) view.file = viewFile(image.file);
-  if (annotatedFile !== undefined) view.annotated_url = annotatedUrl(annotatedFile);
-  return view;
+  if (image.file !== undefined) fields.file = toWireFile(image.file);
+  if (annotatedFile !== undefined) fields.annotated_url = annotatedUrl(annotatedFile);
+  return fields;
 }

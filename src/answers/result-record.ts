@@ -1,19 +1,19 @@
 /** The result record of a job that has ended: its shape, its text for an answer, and the message of its webhook. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../api/errors.js';
-import { viewFigures } from '../api/job-figures.js';
+import { toWireFigures } from '../api/job-figures.js';
 import { withMember } from '../base/json-text.js';
 import { toMicros } from '../base/rounded.js';
 import { notRunImages, type ImageEntry, type ImageOutcome, type Job } from '../store/job.js';
 import { countCars, RegionSums } from '../boxes/class-counts.js';
 import { regionCountsSchema } from '../api/schemas/image.js';
-import { imageFields, viewImage } from './processed-image.js';
+import { imageFields, toWireImage } from './processed-image.js';
 import {
   EXAMPLE_JOB_ID,
   figureFields,
   reusedFromSchema,
   modelUsesSchema,
-  viewModelUses,
+  toWireModelUses,
   jobIdSchema,
   notRunSchema,
   stateSchema,
@@ -105,19 +105,19 @@ export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
 type JobDigestBody = z.infer<typeof jobDigestSchema>;
 
-function viewJobImage(outcome: Extract<ImageOutcome, { status: 'ok' }>) {
-  const image = viewImage(outcome, outcome.annotatedPath);
+function toWireJobImage(outcome: Extract<ImageOutcome, { status: 'ok' }>) {
+  const image = toWireImage(outcome, outcome.annotatedPath);
   if (outcome.reusedFrom === undefined) return image;
   const { jobId, index } = outcome.reusedFrom;
   return { ...image, reused_from: { job_id: jobId, index } };
 }
 
 /** The result of a job of one image. It is null when the image gave no boxes; `error` of the record says why. */
-function viewSingle(job: Job, { path, outcome }: ImageEntry): SingleResultBody | null {
+function toWireSingle(job: Job, { path, outcome }: ImageEntry): SingleResultBody | null {
   if (outcome?.status !== 'ok') return null;
   return {
     image_path: path,
-    ...viewJobImage(outcome),
+    ...toWireJobImage(outcome),
     model: job.spec.options.modelName,
     worker_id: outcome.workerId ?? job.workerId,
   };
@@ -138,10 +138,10 @@ export async function* resultText(
   for await (const page of pages) {
     for (const entry of page) {
       if (job.imageCount === 1) {
-        yield recordText(job, viewSingle(job, entry), hide);
+        yield recordText(job, toWireSingle(job, entry), hide);
         return;
       }
-      const image = viewEntry(job, entry, hide);
+      const image = toWireEntry(job, entry, hide);
       tally.add(image, entry);
       text += `${count === 0 ? '' : ','}${JSON.stringify(image)}`;
       count += 1;
@@ -168,9 +168,9 @@ function headText(job: Job): string {
   const head = {
     job_id: job.jobId,
     status: job.status,
-    ...viewFigures(job),
+    ...toWireFigures(job),
     not_run_images: notRunImages(job),
-    models: viewModelUses(job),
+    models: toWireModelUses(job),
   };
   return fieldsOf(head satisfies Partial<JobResultBody>);
 }
@@ -190,7 +190,7 @@ export function withMetadata(fields: object, { spec: { metadata } }: Job): strin
   return withMember(fields, 'metadata', metadata ?? 'null');
 }
 
-export function viewEntry(
+export function toWireEntry(
   job: Job,
   { path, outcome }: ImageEntry,
   hide: HideFolders,
@@ -199,7 +199,7 @@ export function viewEntry(
     return {
       image_path: path,
       status: 'ok',
-      ...viewJobImage(outcome),
+      ...toWireJobImage(outcome),
       worker_id: outcome.workerId ?? job.workerId,
     };
   }
@@ -271,8 +271,8 @@ export async function webhookRecord(
   let bytes = 0;
   for await (const page of pages) {
     for (const entry of page) {
-      if (job.imageCount === 1) return recordText(job, viewSingle(job, entry), hide);
-      const image = viewEntry(job, entry, hide);
+      if (job.imageCount === 1) return recordText(job, toWireSingle(job, entry), hide);
+      const image = toWireEntry(job, entry, hide);
       tally.add(image, entry);
       if (images === null) continue;
       images.push(image);

@@ -41,5 +41,5 @@ export const NO_FIGURES = figuresBy(() => 0);
 /** The figures of an object that has other fields too. */
 export const figuresOf = (job: JobFigures): JobFigures => figuresBy((name) => job[name]);
 
-export const viewFigures = (job: JobFigures): WireFigures =>
+export const toWireFigures = (job: JobFigures): WireFigures =>
   Object.fromEntries(FIGURE_ROWS.map(({ name, wireName }) => [wireName, job[name]])) as WireFigures;

@@ -135,9 +135,11 @@ export function readParameters(
 }
 
 /** Fields of a request or an answer; other fields of `parameters` are left out. */
-export function viewParameters(parameters: DetectionParameters): WireParameters;
-export function viewParameters(parameters: Partial<DetectionParameters>): Partial<WireParameters>;
-export function viewParameters(parameters: Partial<DetectionParameters>): Partial<WireParameters> {
+export function toWireParameters(parameters: DetectionParameters): WireParameters;
+export function toWireParameters(parameters: Partial<DetectionParameters>): Partial<WireParameters>;
+export function toWireParameters(
+  parameters: Partial<DetectionParameters>,
+): Partial<WireParameters> {
   return Object.fromEntries(PARAMETER_ROWS.map((row) => [row.wireName, parameters[row.name]]));
 }
 

@@ -12,7 +12,7 @@ export const snake = (name: string): string =>
 export interface SnakeCase<Shape extends z.ZodRawShape> {
   shape: SnakeKeys<Shape>;
   /** The fields of `shape` in its order, and no others. */
-  view: (value: z.infer<z.ZodObject<Shape>>) => SnakeKeys<z.infer<z.ZodObject<Shape>>>;
+  toWire: (value: z.infer<z.ZodObject<Shape>>) => SnakeKeys<z.infer<z.ZodObject<Shape>>>;
 }
 
 export function snakeCase<Shape extends z.ZodRawShape>({
@@ -21,12 +21,12 @@ export function snakeCase<Shape extends z.ZodRawShape>({
   shape: Shape;
 }): SnakeCase<Shape> {
   const names = Object.keys(shape).map((key) => [key, snake(key)] as const);
-  type View = SnakeCase<Shape>['view'];
+  type ToWire = SnakeCase<Shape>['toWire'];
   return {
     shape: Object.fromEntries(names.map(([key, name]) => [name, shape[key]])) as SnakeKeys<Shape>,
-    view: (value) =>
+    toWire: (value) =>
       Object.fromEntries(
         names.map(([key, name]) => [name, Reflect.get(value, key)]),
-      ) as ReturnType<View>,
+      ) as ReturnType<ToWire>,
   };
 }

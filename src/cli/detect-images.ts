@@ -1,4 +1,4 @@
-/** Runs images through a detector of this process, in the given order, and prints their outcomes. */
+/** Runs images through a detector of this process, in the given order, and prints their results. */
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
@@ -27,8 +27,8 @@ import {
   jsonPrinter,
   RunTotals,
   tablePrinter,
-  type ImageOutcome,
-} from './image-outcomes.js';
+  type DetectResult,
+} from './detect-results.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
 import { writeOutput } from './output-file.js';
 import { Progress } from './progress.js';
@@ -58,7 +58,7 @@ interface Run {
   drawCopy: DrawCopy | undefined;
 }
 
-type Outcomes = AsyncGenerator<[NamedImage, ImageOutcome], void>;
+type Results = AsyncGenerator<[NamedImage, DetectResult], void>;
 
 /**
  * Sets the exit code of images that failed, and of a signal: the first one ends the run after the images that have
@@ -87,7 +87,7 @@ export async function detectImages(
 }
 
 /**
- * Prints or writes the outcomes of the images, then the totals; if standard output is for programs, the totals go to a
+ * Prints or writes the results of the images, then the totals; if standard output is for programs, the totals go to a
  * screen only.
  */
 async function show(
@@ -104,13 +104,13 @@ async function show(
       terminal.err('Stopping after the images that have begun. Ctrl-C again stops at once.');
     });
     const progress = new Progress(terminal, images.length);
-    const counted = count(outcomes(run, signal), totals, progress);
+    const counted = count(results(run, signal), totals, progress);
     if (flags.format !== undefined) {
       await exportImages(counted, { model: options.modelName, classes }, flags, terminal);
     } else {
       const table = flags.json !== true;
       const print = table ? tablePrinter(images, classes, terminal) : jsonPrinter(terminal);
-      for await (const [image, outcome] of counted) print(image, outcome);
+      for await (const [image, detected] of counted) print(image, detected);
       if (table) terminal.out('');
     }
     return signal.aborted;
@@ -175,18 +175,18 @@ function refuseRegions({ regions, view }: DetectFlags): void {
   }
 }
 
-async function* count(images: Outcomes, totals: RunTotals, progress: Progress): Outcomes {
-  for await (const [image, outcome] of images) {
-    totals.add(image.shown, outcome);
-    yield [image, outcome];
+async function* count(images: Results, totals: RunTotals, progress: Progress): Results {
+  for await (const [image, detected] of images) {
+    totals.add(image.shown, detected);
+    yield [image, detected];
     progress.step();
   }
 }
 
 /** Keeps the detector busy and yields in input order; ends after the images that had begun at the signal. */
-async function* outcomes(run: Run, signal: AbortSignal): Outcomes {
+async function* results(run: Run, signal: AbortSignal): Results {
   const { images, detector } = run;
-  const running: Promise<ImageOutcome>[] = [];
+  const running: Promise<DetectResult>[] = [];
   const window = Math.max(1, detector.stats().suggestedWindow);
   let next = 0;
   for (const image of images) {
@@ -194,9 +194,9 @@ async function* outcomes(run: Run, signal: AbortSignal): Outcomes {
       const following = images[next++];
       if (following !== undefined) running.push(detectOne(following, run));
     }
-    const outcome = await running.shift();
-    if (outcome === undefined) return;
-    yield [image, outcome];
+    const detected = await running.shift();
+    if (detected === undefined) return;
+    yield [image, detected];
   }
 }
 
@@ -204,7 +204,7 @@ async function* outcomes(run: Run, signal: AbortSignal): Outcomes {
 async function detectOne(
   { path }: NamedImage,
   { detector, options, drawCopy }: Run,
-): Promise<ImageOutcome> {
+): Promise<DetectResult> {
   try {
     const result = await detector.detect({ path, options, kind: 'async' });
     return { status: 'ok', result, annotated: await drawCopy?.(path, result.detections) };

@@ -38,14 +38,14 @@ export async function waitForEnd(
   options: Omit<WaitOptions, 'deadlineMs'>,
 ): Promise<JobStatus> {
   const deadline = new Deadline(deadlineMs, options.signal);
-  const watch = new JobWatch(service, jobId, options);
+  const follower = new JobFollower(service, jobId, options);
   const over = new AbortController();
-  const listening = watch.listen(over.signal);
+  const listening = follower.listen(over.signal);
   try {
-    return await watch.end(deadline.signal);
+    return await follower.end(deadline.signal);
   } catch (error) {
     if (!deadline.passed) throw error;
-    const detail = `${jobId} had not ended after ${deadline.ms / 1000} s: ${watch.seen}. It goes on.`;
+    const detail = `${jobId} had not ended after ${deadline.ms / 1000} s: ${follower.seen}. It goes on.`;
     throw ServiceError.ofClient('timeout', detail, { cause: error });
   } finally {
     over.abort();
@@ -53,7 +53,7 @@ export async function waitForEnd(
   }
 }
 
-class JobWatch {
+class JobFollower {
   /** For people: what is known of the job. */
   seen = 'it was never reached';
   readonly #service: WaitPort;

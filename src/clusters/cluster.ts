@@ -12,13 +12,13 @@ export interface JobCounter {
 export interface Cluster {
   detector: Executor;
   /** To be called once, when the jobs are open. */
-  watch(jobs: JobCounter): ClusterStatusSource;
+  monitor(jobs: JobCounter): ClusterStatusSource;
   /** Workers that should run images and are not connected; left out where images run in this process. */
   absent?(): AbsentWorker[];
   /** Where worker processes connect; null where images run in this process. */
   gate: WorkerGate | null;
   /** To be called once, when the service listens at `serviceUrl`. */
   start?(serviceUrl: string): void;
-  /** Ends the workers and what `watch` and `start` began; every open promise of `detector` settles. */
+  /** Ends the workers and what `monitor` and `start` began; every open promise of `detector` settles. */
   close(): Promise<void>;
 }

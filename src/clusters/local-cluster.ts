@@ -32,7 +32,7 @@ export async function openLocalCluster(
   return {
     detector: executor,
     gate: null,
-    watch: (jobs) => new MachineStatus({ detector: executor, jobs, version, threads }),
+    monitor: (jobs) => new MachineStatus({ detector: executor, jobs, version, threads }),
     close: () => executor.close(),
   };
 }

@@ -16,8 +16,8 @@ export interface WorkerSupply extends Pick<Cluster, 'start'> {
   whyNoWorker(what: string): string;
   /** Workers that are not started again; absent if the service does not start them. */
   failed?(): AbsentWorker[];
-  watch(executor: Executor, jobs: JobCounter): ClusterStatusSource;
-  /** Ends what `watch` and `start` began. The connections of the workers are closed before. */
+  monitor(executor: Executor, jobs: JobCounter): ClusterStatusSource;
+  /** Ends what `monitor` and `start` began. The connections of the workers are closed before. */
   close(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function openWorkerCluster(
   return {
     detector: executor,
     gate,
-    watch: (jobs) => supply.watch(executor, jobs),
+    monitor: (jobs) => supply.monitor(executor, jobs),
     absent: () => absentWorkers(gate, supply.failed?.() ?? []),
     ...(supply.start && { start: supply.start }),
     close: async () => {

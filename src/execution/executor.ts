@@ -139,7 +139,7 @@ export class Executor implements Detector {
       this.#queue.drop(task);
       task.reject(answer);
     };
-    task.watch({ onAbort: giveUp(cancelled), onDeadline: giveUp(() => this.#late(task)) });
+    task.arm({ onAbort: giveUp(cancelled), onDeadline: giveUp(() => this.#late(task)) });
     this.#queue.add(task, false);
     this.refresh();
     return task.answer;

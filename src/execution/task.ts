@@ -45,7 +45,7 @@ export class Task {
   }
 
   /** Each of them is called at most once, and not after the answer. */
-  watch({ onAbort, onDeadline }: { onAbort: () => void; onDeadline: () => void }): void {
+  arm({ onAbort, onDeadline }: { onAbort: () => void; onDeadline: () => void }): void {
     const { signal } = this.request;
     if (signal !== undefined) {
       // One signal serves all images of a job: many listeners are no leak.

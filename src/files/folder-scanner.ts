@@ -43,11 +43,11 @@ interface ScanProcess {
   name: string;
   child: ChildProcess;
   questions: Map<number, Question>;
-  told: Map<number, (what: 'due' | 'scan') => void>;
+  told: Map<number, (what: 'stable' | 'scan') => void>;
   /** Limit of its start; null once it is ready. */
   starting: NodeJS.Timeout | null;
   /** The watch that it worked on last. */
-  at: number;
+  currentWatch: number;
   heardAt: number;
   /** Ends the time limit of each watch whose question is open, by watch. */
   silent: Map<number, () => void>;
@@ -68,8 +68,8 @@ export class FolderScanner {
     this.#silentMs = silentMs;
   }
 
-  /** `told`: files are at rest, or a scan would find something. */
-  open(spec: ScanSpec, told: (what: 'due' | 'scan') => void): OpenFolders {
+  /** `told`: files are stable, or a scan would find something. */
+  open(spec: ScanSpec, told: (what: 'stable' | 'scan') => void): OpenFolders {
     const { watch } = spec;
     const name = this.#apart.has(watch) ? `watch ${watch}` : ALL;
     if (this.#ending.has(name)) return HANGING;
@@ -109,7 +109,7 @@ export class FolderScanner {
     const end = () => {
       // While others are heard, the process works, and only this watch waits for its volume.
       const isHeard = performance.now() - scanner.heardAt < this.#silentMs;
-      this.#apart.add(isHeard ? watch : scanner.at);
+      this.#apart.add(isHeard ? watch : scanner.currentWatch);
       if (scanner.name !== ALL) {
         this.#ending.add(scanner.name);
         scanner.child.once('exit', () => this.#ending.delete(scanner.name));
@@ -142,7 +142,7 @@ export class FolderScanner {
       questions,
       told: new Map(),
       starting,
-      at: 0,
+      currentWatch: 0,
       heardAt: -Infinity,
       silent: new Map(),
     };
@@ -168,7 +168,7 @@ export class FolderScanner {
       scanner.starting = null;
       for (const { watch } of scanner.questions.values()) this.#listen(scanner, watch);
     } else if ('alive' in message) {
-      scanner.at = message.alive;
+      scanner.currentWatch = message.alive;
       this.#listen(scanner, message.alive);
     } else if ('told' in message) scanner.told.get(message.watch)?.(message.told);
     else {

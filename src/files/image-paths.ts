@@ -67,14 +67,14 @@ export async function expandImagePaths(
     checkImagePath(path, roots, pointer);
     if (IMAGE_NAME.test(path) && !GLOB_MAGIC.test(path)) expanded.push(path);
     else {
-      const entry = {
+      const requested = {
         path,
         roots,
         cap,
         pointer,
         isName: missing >= MAX_LISTINGS && mayBeName(path),
       };
-      const listed = await listImages(entry);
+      const listed = await listImages(requested);
       if (listed === null) {
         if (GLOB_MAGIC.test(path)) missing += 1;
         expanded.push(path);
@@ -139,7 +139,7 @@ export function placesOfForms(path: string, roots: readonly string[]): Place[] {
   return unicodeForms(path).flatMap((form) => placesOf(form, roots));
 }
 
-interface Entry {
+interface RequestedPath {
   path: string;
   roots: readonly string[];
   cap: number;
@@ -149,9 +149,9 @@ interface Entry {
 }
 
 /** Null for an entry that is no folder and no glob. */
-async function listImages(entry: Entry): Promise<FoundImages | null> {
-  const { path, roots, cap, pointer } = entry;
-  const isGlob = GLOB_MAGIC.test(path) && !entry.isName;
+async function listImages(requested: RequestedPath): Promise<FoundImages | null> {
+  const { path, roots, cap, pointer } = requested;
+  const isGlob = GLOB_MAGIC.test(path) && !requested.isName;
   const leftOut: LeftOut = {};
   let folder: Place | null = null;
   for (const place of placesOfForms(path, roots)) {

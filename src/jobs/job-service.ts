@@ -31,7 +31,7 @@ import type { JobRunner } from './runner/job-runner.js';
 import type {
   JobAllowances,
   JobCounts,
-  ListPlace,
+  ListPosition,
   StoredCounts,
   StoredImage,
   StoredJob,
@@ -285,10 +285,10 @@ export class JobService {
     const after =
       cursor === null
         ? null
-        : readCursor(cursor, `a list sorted by ${sort}`, (parts) => placeOf(parts, sort));
+        : readCursor(cursor, `a list sorted by ${sort}`, (parts) => positionOf(parts, sort));
     const found = await this.#parts.store.list(filter, limit + 1, after, sort);
-    const { shown, nextCursor } = pageOf(found, limit, ({ place }) =>
-      writeCursor([sort, place.number, place.key]),
+    const { shown, nextCursor } = pageOf(found, limit, ({ position }) =>
+      writeCursor([sort, position.number, position.key]),
     );
     return { jobs: shown.map(({ job }) => job), nextCursor };
   }
@@ -410,8 +410,8 @@ function newJobId(): string {
   return `job_${bytes.toString('base64url')}`;
 }
 
-/** Where a list of jobs continues: opaque to callers, the place of the last job inside. */
-function placeOf(parts: readonly unknown[], sort: JobSort): ListPlace | null {
+/** Where a list of jobs continues: opaque to callers, the position of the last job inside. */
+function positionOf(parts: readonly unknown[], sort: JobSort): ListPosition | null {
   const [of, number, key] = parts;
   if (parts.length !== 3 || of !== sort) return null;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) return null;

@@ -1,6 +1,6 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
 import { createHash } from 'node:crypto';
-import { freshAge, type FileRead } from '../api/schemas/file-read.js';
+import { recentAge, type FileRead } from '../api/schemas/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
 import { STAGES, type ImageTiles, type Timings } from '../api/schemas/image.js';
 import { toMicros } from '../base/rounded.js';
@@ -361,7 +361,7 @@ const inHex = (quarter: bigint) => quarter.toString(16).padStart(16, '0');
 /** An image that cannot be used may be one that is still being written. */
 function toImageError(code: ErrorCode, message: string, file: FileRead | null): LatticeError {
   if (file === null || ERRORS[code].ofPart !== true) return new LatticeError(code, message);
-  const age = freshAge(file);
+  const age = recentAge(file);
   if (age === null) return new LatticeError(code, message, { file });
   const detail = `${message.replace(/\.$/, '')}. The file was modified ${age.toFixed(1)} s before it was read.`;
   return new LatticeError(code, detail, { file });

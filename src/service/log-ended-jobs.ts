@@ -1,5 +1,5 @@
 import { isEnd } from '../api/events.js';
-import { viewFigures } from '../api/job-figures.js';
+import { toWireFigures } from '../api/job-figures.js';
 import type { Logger } from '../base/logger-port.js';
 import type { JobService } from '../jobs/job-service.js';
 
@@ -11,7 +11,7 @@ export function logEndedJobs(jobs: Pick<JobService, 'onEvent'>, logger: Logger):
     const fields = {
       job_id: jobId,
       status,
-      ...viewFigures(event),
+      ...toWireFigures(event),
       watch: watch ?? undefined,
       code: error?.code,
     };

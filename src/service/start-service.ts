@@ -79,7 +79,7 @@ export async function startService(
     ...models,
     ...readiness,
     cluster,
-    clusterStatus: cluster.watch(jobs.service),
+    clusterStatus: cluster.monitor(jobs.service),
     annotator,
     views,
     uploads,

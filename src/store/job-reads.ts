@@ -8,7 +8,7 @@ import {
   taskId,
   type JobCounts,
   type ListedJob,
-  type ListPlace,
+  type ListPosition,
   type StoredJob,
   type WaitingImage,
 } from './job-records.js';
@@ -35,11 +35,11 @@ export class JobReads {
     return known?.sameBody === true ? known.job : null;
   }
 
-  /** Those behind the place; null: from the beginning. */
+  /** Those behind the position; null: from the beginning. */
   list(
     filter: JobFilter,
     limit: number,
-    after: ListPlace | null = null,
+    after: ListPosition | null = null,
     sort: JobSort = 'submitted',
   ): ListedJob[] {
     const { key, firstUp } = SORTS[sort.replace('-', '') as keyof typeof SORTS];
@@ -48,23 +48,23 @@ export class JobReads {
     const number = from === LISTED ? 'job' : 'number';
     const columns = key === null ? [number] : [key, number];
     if (after !== null) {
-      const places = key === null ? [after.number] : [after.key ?? 0, after.number];
-      where.push(`(${columns.join()}) ${isUp ? '>' : '<'} (${places.map(() => '?').join()})`);
-      values.push(...places);
+      const bounds = key === null ? [after.number] : [after.key ?? 0, after.number];
+      where.push(`(${columns.join()}) ${isUp ? '>' : '<'} (${bounds.map(() => '?').join()})`);
+      values.push(...bounds);
     }
     const order = columns.map((column) => `${column} ${isUp ? 'ASC' : 'DESC'}`);
     // The long rows are read of the found jobs only: none takes part in the sorting.
     const rows = this.#statements.all(
-      `SELECT ${JOB_COLUMNS}, place FROM
-         (SELECT ${number} AS found, ${key ?? 'NULL'} AS place FROM ${from} ${whereText(where)}
+      `SELECT ${JOB_COLUMNS}, sortKey FROM
+         (SELECT ${number} AS found, ${key ?? 'NULL'} AS sortKey FROM ${from} ${whereText(where)}
           ORDER BY ${order.join()} LIMIT ?)
        CROSS JOIN jobs ON number = found`,
       ...values,
       limit,
-    ) as (JobRow & { place: ListPlace['key'] })[];
-    return rows.map(({ place, ...row }) => {
+    ) as (JobRow & { sortKey: ListPosition['key'] })[];
+    return rows.map(({ sortKey, ...row }) => {
       const job = toStoredJob(row);
-      return { job, place: { key: place, number: job.number } };
+      return { job, position: { key: sortKey, number: job.number } };
     });
   }
 

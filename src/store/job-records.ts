@@ -20,14 +20,14 @@ export interface StoredJob extends Job {
 }
 
 /** Where a job stands in a sorted list; `key` is null where the number alone orders it. */
-export interface ListPlace {
+export interface ListPosition {
   key: string | number | null;
   number: number;
 }
 
 export interface ListedJob {
   job: StoredJob;
-  place: ListPlace;
+  position: ListPosition;
 }
 
 export interface Submission {
@@ -54,8 +54,8 @@ export interface NewWatchedJob extends Submission {
 /** A job that this process has started. */
 export interface StartedJob {
   job: StoredJob;
-  /** Fencing token of this process run: outcomes are stored only with the lease that the job was started under. */
-  lease: number;
+  /** Fencing token of this process run: outcomes are stored only with the one that the job was started under. */
+  fencingToken: number;
 }
 
 export interface NewRetry extends Submission, RetriedRun {
@@ -147,7 +147,7 @@ export interface StoredCounts {
   modifiedNs: string | null;
 }
 
-export interface RecordOutcome extends JobFigures {
+export interface RecordedBatch extends JobFigures {
   /** Entries that were new; an image keeps its first outcome. */
   stored: number;
   finishedImages: number;

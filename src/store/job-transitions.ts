@@ -27,7 +27,7 @@ export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
 export class JobTransitions {
   readonly #statements: Statements;
   readonly #notes: CommitNotes;
-  #lease = 0;
+  #fencingToken = 0;
 
   constructor(statements: Statements, notes: CommitNotes) {
     this.#statements = statements;
@@ -35,13 +35,13 @@ export class JobTransitions {
   }
 
   /** Grows with every process run; 0 before `beginRun`. */
-  get lease(): number {
-    return this.#lease;
+  get fencingToken(): number {
+    return this.#fencingToken;
   }
 
-  /** Takes the next lease and puts the jobs of earlier process runs back: their leases are void from here on. */
+  /** Takes the next fencing token and puts the jobs of earlier process runs back: their tokens are void now. */
   beginRun(): void {
-    this.#lease = this.#statements.insert(
+    this.#fencingToken = this.#statements.insert(
       "INSERT INTO process_runs (started_at) VALUES (unixepoch('subsec'))",
     );
     this.#statements.run(
@@ -59,7 +59,7 @@ export class JobTransitions {
     this.#statements.run(
       `UPDATE jobs SET status = 'running', lease = ?, started_at = coalesce(started_at, ?), worker_id = ?
        WHERE number = ?`,
-      this.#lease,
+      this.#fencingToken,
       at,
       workerId,
       jobNumber,

@@ -14,7 +14,7 @@ import {
   type NewOutcome,
   type NewRetry,
   type NewWatchedJob,
-  type RecordOutcome,
+  type RecordedBatch,
   type StartedJob,
   type Submission,
   type Submitted,
@@ -78,12 +78,12 @@ export class JobWrites {
     if (!job.admit) return null;
     const { name, paths, settings: shared } = this.#watched.watch(job.watch);
     const settings = { ...shared, typed: typedPaths(paths) };
-    const due = job.files.filter((file) => this.#watched.isDue(job.watch, file));
-    const duePaths = due.map(({ path }) => path);
-    const images = { count: due.length, bytes: lengthOf(duePaths) };
+    const files = job.files.filter((file) => this.#watched.isSubmittable(job.watch, file));
+    const imagePaths = files.map(({ path }) => path);
+    const images = { count: files.length, bytes: lengthOf(imagePaths) };
     return this.#add(job, settings, images, { watch: name }, (number) => {
-      this.#insertImages(number, duePaths);
-      this.#watched.submitted(job.watch, number, due);
+      this.#insertImages(number, imagePaths);
+      this.#watched.submitted(job.watch, number, files);
     });
   }
 
@@ -113,31 +113,32 @@ export class JobWrites {
     });
   }
 
-  /** pending -> running under the lease of this process run; null when the job is not pending any more. */
+  /** pending -> running under the fencing token of this process run; null when the job is not pending any more. */
   start(jobNumber: number, workerId: string, at: number): StartedJob | null {
     const row = this.#row(jobNumber);
     if (row?.status !== 'pending') return null;
     return {
       job: this.#transitions.start(jobNumber, workerId, at),
-      lease: this.#transitions.lease,
+      fencingToken: this.#transitions.fencingToken,
     };
   }
 
   /**
    * Stores outcomes; with the last one also the end of the job, its event and its webhook. Null, with nothing stored:
-   * another lease holds the job, or it has ended or is gone.
+   * another fencing token holds the job, or it has ended or is gone.
    */
   record(
     jobNumber: number,
-    lease: number,
+    fencingToken: number,
     outcomes: NewOutcome[],
     workerId: string,
     at: number,
-  ): RecordOutcome | null {
+  ): RecordedBatch | null {
     const row = this.#row(jobNumber);
-    if (row?.status !== 'running' || row.lease !== lease) return null;
-    const settled = row.watch === null ? outcomes : this.#watched.settle(jobNumber, outcomes, at);
-    const stored = settled.filter(({ index, outcome }) =>
+    if (row?.status !== 'running' || row.fencingToken !== fencingToken) return null;
+    const toStore =
+      row.watch === null ? outcomes : this.#watched.applyOutcomes(jobNumber, outcomes, at);
+    const stored = toStore.filter(({ index, outcome }) =>
       this.#insertOutcome(jobNumber, index, outcome),
     );
     const facts = new ImageFacts(this.#statements, jobNumber);
@@ -316,11 +317,11 @@ export class JobWrites {
     ).toProblem();
   }
 
-  #row(jobNumber: number): LeasedRow | null {
+  #row(jobNumber: number): RunningRow | null {
     const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS}, lease FROM jobs WHERE number = ?`,
+      `SELECT ${JOB_COLUMNS}, lease AS fencingToken FROM jobs WHERE number = ?`,
       jobNumber,
-    ) as LeasedRow | undefined;
+    ) as RunningRow | undefined;
     return row ?? null;
   }
 }
@@ -329,6 +330,6 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-interface LeasedRow extends JobRow {
-  lease: number | null;
+interface RunningRow extends JobRow {
+  fencingToken: number | null;
 }

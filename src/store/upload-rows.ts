@@ -17,7 +17,7 @@ export interface StoredUpload {
 }
 
 /** The last upload of a page: the next page begins behind it. */
-export interface UploadPlace {
+export interface UploadPosition {
   createdAt: number;
   uploadId: string;
 }
@@ -46,7 +46,7 @@ export class UploadReads {
   }
 
   /** Newest first, of every owner where `keyId` is null. */
-  uploads(keyId: string | null, limit: number, after: UploadPlace | null): StoredUpload[] {
+  uploads(keyId: string | null, limit: number, after: UploadPosition | null): StoredUpload[] {
     const rows = this.#statements.all(
       `SELECT ${COLUMNS} FROM uploads
        WHERE (?1 IS NULL OR owner = ?1)

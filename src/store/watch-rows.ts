@@ -50,8 +50,8 @@ export class WatchReads {
     const { owner, name } = this.#files.watch(watch);
     return this.#statements.get(
       `SELECT submitted, succeeded, failed,
-         (SELECT count(*) FROM watched_files WHERE watch = number AND missing_since IS NULL) AS known,
-         (SELECT count(*) FROM watched_files WHERE watch = number AND task IS NOT NULL) AS pending,
+         (SELECT count(*) FROM watched_files WHERE watch = number AND missing_since IS NULL) AS recorded,
+         (SELECT count(*) FROM watched_files WHERE watch = number AND task IS NOT NULL) AS inJob,
          (SELECT count(*) FROM jobs WHERE watch = ? AND coalesce(key_id, '') = ?
             AND status IN ('pending', 'running')) AS openJobs
        FROM watches WHERE number = ?`,
@@ -127,8 +127,8 @@ export class WatchWrites {
     this.#statements.run('INSERT INTO dropped_watches (number) VALUES (?)', number);
   }
 
-  leaveFiles(watch: number, files: readonly WatchedFile[], at: number): void {
-    this.#files.leave(watch, files, at);
+  recordHandledFiles(watch: number, files: readonly WatchedFile[], at: number): void {
+    this.#files.recordHandled(watch, files, at);
   }
 
   moveFiles(watch: number, moves: readonly FileMove[], at: number): void {

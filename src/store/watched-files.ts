@@ -3,11 +3,11 @@
  * so it is submitted once. A file that changes before its turn is read as it is then: the write of the outcome puts
  * that version in place of the submitted one, so it is not submitted again, and the submitted one was never read.
  *
- * no row         new to the watch; next: in a job when it is submitted, known where it was there before the watch
- * in a job       `task` is its image; next: known when the image was read or its job ended early, no row when it was
- *                not read (the file is submitted again)
- * known          no `task`; next: missing when it is gone from the folder or replaced
- * missing        `missing_since`; next: known when it is seen again, no row after 90 days
+ * no row         new to the watch; next: in a job when it is submitted, finished where it was there before the watch
+ * in a job       `task` is its image; next: finished when the image was read or its job ended early, no row when it
+ *                was not read (the file is submitted again)
+ * finished       no `task`; next: missing when it is gone from the folder or replaced
+ * missing        `missing_since`; next: finished when it is seen again, no row after 90 days
  *
  * A file that is renamed keeps its version: its row gets the new path.
  */
@@ -69,13 +69,14 @@ export class WatchedFiles {
   verdict(watch: number, { path, version }: WatchedFile): Verdict {
     const sql = `SELECT ${COLUMNS} FROM watched_files WHERE ${OF_PATH}`;
     const here = this.#statements.all(sql, watch, path) as FileRow[];
-    if (here.some(({ task }) => task !== null)) return 'pending';
-    const known = here.find((row) => row.version === version);
-    // Another version of the path that is not missing: the file has been this one again.
-    const isLatest = here.every((row) => (row === known) === (row.missingSince === null));
-    if (known !== undefined) return isLatest ? 'known' : 'back';
+    // While an earlier version of the path is in a job, the file waits for that outcome.
+    if (here.some(({ task }) => task !== null)) return 'deferred';
+    const recorded = here.find((row) => row.version === version);
+    const isLatest = here.every((row) => (row === recorded) === (row.missingSince === null));
+    // Recorded and not the latest: the path had another version in between, and this one has come back.
+    if (recorded !== undefined) return isLatest ? 'handled' : 'back';
     if (inodeOf(version) === NO_INODE) return 'new';
-    if (this.#isPending(watch, inodeOf(version))) return 'pending';
+    if (this.#isInJob(watch, inodeOf(version))) return 'deferred';
     const names = this.#statements.all(
       'SELECT path FROM watched_files WHERE watch = ? AND version = ?',
       watch,
@@ -84,12 +85,12 @@ export class WatchedFiles {
     return names.length === 0 ? 'new' : names.map((row) => row.path);
   }
 
-  isDue(watch: number, file: WatchedFile): boolean {
+  isSubmittable(watch: number, file: WatchedFile): boolean {
     const verdict = this.verdict(watch, file);
     return verdict === 'new' || (typeof verdict === 'object' && file.isCopy === true);
   }
 
-  /** For files that are due. */
+  /** For files that are submittable. */
   submitted(watch: number, jobNumber: number, files: readonly WatchedFile[]): void {
     files.forEach(({ path, version, isCopy }, index) => {
       this.#add(watch, path, version, taskId(jobNumber, index), isCopy);
@@ -98,8 +99,8 @@ export class WatchedFiles {
     this.#statements.run(sql, files.length, watch);
   }
 
-  /** Files that are not to be submitted in this version. */
-  leave(watch: number, files: readonly WatchedFile[], at: number): void {
+  /** Files that are not to be submitted in this version, as they were there first or have a result. */
+  recordHandled(watch: number, files: readonly WatchedFile[], at: number): void {
     for (const { path, version } of files) {
       this.#add(watch, path, version, null);
       this.#supersede(watch, path, version, at);
@@ -115,7 +116,7 @@ export class WatchedFiles {
     for (const { from, version } of found) {
       this.#statements.run(`DELETE FROM watched_files WHERE ${ROW}`, watch, from, version);
     }
-    this.leave(
+    this.recordHandled(
       watch,
       found.map(({ to, version }) => ({ path: to, version })),
       at,
@@ -135,11 +136,11 @@ export class WatchedFiles {
   }
 
   /** Gives the outcomes to store, in the same transaction: a version that has a result gets no other one. */
-  settle(jobNumber: number, outcomes: readonly NewOutcome[], at: number): NewOutcome[] {
-    return outcomes.map((each) => this.#settleOne(taskId(jobNumber, each.index), each, at));
+  applyOutcomes(jobNumber: number, outcomes: readonly NewOutcome[], at: number): NewOutcome[] {
+    return outcomes.map((each) => this.#applyOutcome(taskId(jobNumber, each.index), each, at));
   }
 
-  #settleOne(task: number, given: NewOutcome, at: number): NewOutcome {
+  #applyOutcome(task: number, given: NewOutcome, at: number): NewOutcome {
     const row = this.#statements.get(
       `SELECT watch, copied, ${COLUMNS} FROM watched_files WHERE task = ?`,
       task,
@@ -155,7 +156,7 @@ export class WatchedFiles {
       this.#count({ watch, task, outcome: 'none' });
       return isRead ? { index: given.index, ok: false, outcome: HAS_RESULT } : given;
     }
-    this.leave(watch, [{ path, version }], at);
+    this.recordHandled(watch, [{ path, version }], at);
     this.#count({ watch, task, outcome: given.ok ? 'ok' : 'failed' });
     return given;
   }
@@ -181,13 +182,14 @@ export class WatchedFiles {
   }
 
   /** An image of this very file, by whatever name it was submitted. */
-  #isPending(watch: number, inode: string): boolean {
+  #isInJob(watch: number, inode: string): boolean {
     const sql =
       'SELECT 1 FROM watched_files WHERE watch = ? AND version > ? AND version < ? AND task IS NOT NULL LIMIT 1';
     // '.' follows '-'.
     return this.#statements.get(sql, watch, `${inode}-`, `${inode}.`) !== undefined;
   }
 
+  /** A row that is there keeps its task, which has still to end, and its `copied`: no file is submitted twice. */
   #add(
     watch: number,
     path: string,

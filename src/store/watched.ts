@@ -51,10 +51,11 @@ export interface WatchedFile {
 }
 
 /**
- * State of a file in the ledger. `known`: nothing is to be done. `back`: the same, of one that was missing. `pending`:
- * ask again when images of the watch have got their outcomes. Paths: files of this version were known by these names.
+ * State of a file in the ledger. `handled`: nothing is to be done. `back`: the same, of a version that was missing.
+ * `deferred`: ask again when images of the watch have got their outcomes. Paths: files of this version were
+ * known by these names.
  */
-export type Verdict = 'known' | 'back' | 'pending' | 'new' | readonly string[];
+export type Verdict = 'handled' | 'back' | 'deferred' | 'new' | readonly string[];
 
 export interface FileMove {
   from: string;
@@ -72,9 +73,9 @@ export interface FileDone {
 
 export interface WatchCounts {
   /** Files whose version is in the ledger and that are not known to be missing. */
-  known: number;
+  recorded: number;
   /** Images that wait for their outcome. */
-  pending: number;
+  inJob: number;
   /** Jobs that have not ended. */
   openJobs: number;
   /** Images since the watch began. */

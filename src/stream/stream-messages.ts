@@ -5,7 +5,7 @@ import type { RegionCounts } from '../api/schemas/image.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
 import { hideInProblem, type HideFolders } from '../answers/shown-problem.js';
-import { NO_FIGURES, viewFigures, type WireFigures } from '../api/job-figures.js';
+import { NO_FIGURES, toWireFigures, type WireFigures } from '../api/job-figures.js';
 import type { JobStatus } from '../api/jobs.js';
 import type { Job, JobEvent } from '../store/job.js';
 
@@ -87,7 +87,7 @@ export function eventMessage(
     timestamp: event.timestamp,
     seq: event.seq,
     progress: event.progress,
-    ...viewFigures(event),
+    ...toWireFigures(event),
     watch: event.watch ?? undefined,
     error: event.error && hideInProblem(event.error, hide),
     class_counts: event.counts?.classCounts,

@@ -1,7 +1,7 @@
-/** The frame of every view: bar, navigation, connection, and the view that the address names. */
+/** The frame of every screen: bar, navigation, connection, and the screen that the address names. */
 import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { hashOf, type Place } from './address/address.js';
+import { hashOf, type Route } from './address/address.js';
 import { address, goTo } from './address/location.js';
 import { DetectView } from './detect/detect-view.js';
 import { Connection } from './live/connection.js';
@@ -22,7 +22,7 @@ const JobsView = lazy(
   'Jobs',
 );
 
-/** With the picture grid, which no other view needs. */
+/** With the picture grid, which no other screen needs. */
 const JobPage = lazy(
   'Opening the job',
   async () => {
@@ -42,7 +42,7 @@ const WatchesView = lazy(
   'Watches',
 );
 
-/** With the charts, which no other view needs. */
+/** With the charts, which no other screen needs. */
 const ServiceView = lazy(
   'Opening the view',
   async () => {
@@ -54,17 +54,17 @@ const ServiceView = lazy(
 
 type Section = 'detect' | 'jobs' | 'watches' | 'service';
 
-const SECTIONS: readonly { view: Section; name: string; icon: IconName }[] = [
-  { view: 'detect', name: 'Detect', icon: 'detect' },
-  { view: 'jobs', name: 'Jobs', icon: 'jobs' },
-  { view: 'watches', name: 'Watches', icon: 'eye' },
-  { view: 'service', name: 'Service', icon: 'service' },
+const SECTIONS: readonly { screen: Section; name: string; icon: IconName }[] = [
+  { screen: 'detect', name: 'Detect', icon: 'detect' },
+  { screen: 'jobs', name: 'Jobs', icon: 'jobs' },
+  { screen: 'watches', name: 'Watches', icon: 'eye' },
+  { screen: 'service', name: 'Service', icon: 'service' },
 ];
 
-const GO = SECTIONS.map(({ view, name }) => ({
+const GO = SECTIONS.map(({ screen, name }) => ({
   keys: `g ${name.charAt(0).toLowerCase()}`,
   title: `Go to ${name}`,
-  run: () => goTo({ view }),
+  run: () => goTo({ screen }),
 }));
 
 export function App() {
@@ -97,11 +97,15 @@ export function App() {
 }
 
 function Navigation() {
-  const current = sectionOf(address.value.place);
+  const current = sectionOf(address.value.route);
   return (
     <nav class="sections" aria-label="Views">
-      {SECTIONS.map(({ view, name, icon }) => (
-        <a key={view} href={hashOf({ view })} aria-current={view === current ? 'page' : undefined}>
+      {SECTIONS.map(({ screen, name, icon }) => (
+        <a
+          key={screen}
+          href={hashOf({ screen })}
+          aria-current={screen === current ? 'page' : undefined}
+        >
           <Icon name={icon} />
           <span>{name}</span>
         </a>
@@ -115,10 +119,10 @@ function Navigation() {
 }
 
 function CurrentView() {
-  const { place } = address.value;
-  const section = sectionOf(place);
-  useViewChange(section, SECTIONS.find(({ view }) => view === section)?.name ?? '');
-  switch (place.view) {
+  const { route } = address.value;
+  const section = sectionOf(route);
+  useViewChange(section, SECTIONS.find(({ screen }) => screen === section)?.name ?? '');
+  switch (route.screen) {
     case 'detect':
       return <DetectView />;
     case 'jobs':
@@ -133,11 +137,11 @@ function CurrentView() {
   }
 }
 
-function sectionOf({ view }: Place): Section {
-  return view === 'job' || view === 'image' ? 'jobs' : view;
+function sectionOf({ screen }: Route): Section {
+  return screen === 'job' || screen === 'image' ? 'jobs' : screen;
 }
 
-/** Readers of a screen are told by the title and the focus that another view has come. */
+/** Readers of a screen are told by the title and the focus that another screen has come. */
 function useViewChange(section: string, name: string): void {
   const before = useRef(section);
   useEffect(() => {
@@ -149,7 +153,7 @@ function useViewChange(section: string, name: string): void {
   }, [section, name]);
 }
 
-/** The address is the view's: the link must not change it. */
+/** The address is that of the screen: the link must not change it. */
 function skipToMain(event: MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

@@ -157,29 +157,33 @@ export class UploadedFiles {
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
     await this.refuseWithoutRoom(file.bytes ?? BLOCK);
-    const share = this.#share(id, file.bytes ?? 0, refuse);
+    const reservation = this.#openReservation(id, file.bytes ?? 0, refuse);
     const part = join(this.#partsOf(id), randomBytes(9).toString('base64url'));
     try {
       await mkdir(dirname(part), { recursive: true, mode: 0o700 });
-      const bytes = await this.#writePart(part, file, share);
+      const bytes = await this.#writePart(part, file, reservation);
       const replaced = await this.#oneByOne(() => this.#settle(id, part, file.name, bytes));
       return { bytes, replaced };
     } catch (error) {
       await rm(part, { force: true }).catch(() => undefined);
       throw faultOf(error);
     } finally {
-      share.release();
+      reservation.release();
     }
   }
 
-  async #writePart(part: string, { name, body, modifiedAt }: SentFile, share: Share) {
+  async #writePart(
+    part: string,
+    { name, body, modifiedAt }: SentFile,
+    reservation: SpaceReservation,
+  ) {
     const handle = await open(part, 'wx', 0o600);
     try {
       let bytes = 0;
       for await (const chunk of ofPicture(name, chunksOf(body))) {
         bytes += chunk.length;
         if (bytes > this.limits.maxFileBytes) throw tooLarge(name, this.limits.maxFileBytes);
-        share.grow(bytes);
+        reservation.grow(bytes);
         await handle.appendFile(chunk);
       }
       if (modifiedAt !== null) await handle.utimes(Date.now() / 1000, modifiedAt);
@@ -259,7 +263,7 @@ export class UploadedFiles {
     this.#used += size.bytes;
   }
 
-  #share(id: string, first: number, refuse: (bytes: number) => void): Share {
+  #openReservation(id: string, first: number, refuse: (bytes: number) => void): SpaceReservation {
     let own = 0;
     const reserve = (bytes: number): void => {
       const reserved = (this.#reserved.get(id) ?? 0) + bytes;
@@ -291,7 +295,7 @@ export class UploadedFiles {
   }
 }
 
-interface Share {
+interface SpaceReservation {
   /** Reserves the bytes that the file has so far. Throws `uploads_full`. */
   grow(bytes: number): void;
   release(): void;

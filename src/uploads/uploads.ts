@@ -18,7 +18,7 @@ import {
 import { notRead, refusedName } from './upload-name.js';
 import { pageOf, readCursor, writeCursor } from '../api/schemas/list-page.js';
 import type { ServiceStore } from '../store/service-store.js';
-import { uploadNotFound, type StoredUpload, type UploadPlace } from '../store/upload-rows.js';
+import { uploadNotFound, type StoredUpload, type UploadPosition } from '../store/upload-rows.js';
 
 /** How long an upload waits for a job. */
 export const IDLE_SECONDS = 3_600;
@@ -138,7 +138,7 @@ export class Uploads {
     keyId: string | null,
     { limit, cursor }: { limit: number; cursor: string | null },
   ): Promise<{ uploads: Upload[]; nextCursor: string | null }> {
-    const after = cursor === null ? null : readCursor(cursor, 'a list', placeOf);
+    const after = cursor === null ? null : readCursor(cursor, 'a list', positionOf);
     const found = await this.#parts.store.uploads(keyId, limit + 1, after);
     const { shown, nextCursor } = pageOf(found, limit, ({ createdAt, uploadId }) =>
       writeCursor([createdAt ?? 0, uploadId]),
@@ -336,7 +336,7 @@ function countKinds(kinds: Record<string, string>, images: ReadonlySet<string>):
 }
 
 /** Where a list continues: opaque to callers. */
-function placeOf(parts: readonly unknown[]): UploadPlace | null {
+function positionOf(parts: readonly unknown[]): UploadPosition | null {
   const [createdAt, uploadId] = parts;
   if (parts.length !== 2 || typeof createdAt !== 'number' || createdAt < 0) return null;
   if (typeof uploadId !== 'string' || !/^[\w-]+$/.test(uploadId)) return null;

@@ -9,7 +9,7 @@ export interface NamedFile extends SeenFile {
 
 export interface RenamedFiles {
   moves: FileMove[];
-  /** By path; a file without one is asked for again. */
+  /** By path; a file without one is asked for again after the next outcome or scan. */
   standings: Map<string, Standing>;
 }
 
@@ -32,17 +32,17 @@ export function renamedFiles(
 ): RenamedFiles {
   const moves: FileMove[] = [];
   const standings = new Map<string, Standing>();
-  const left = new Set<string>();
+  const takenNames = new Set<string>();
   for (const { path, version, names } of files) {
     if (current.get(path) !== version) continue;
     const from = names.find((name) => {
       const now = current.get(name);
-      return now !== undefined && now !== version && !left.has(`${version} ${name}`);
+      return now !== undefined && now !== version && !takenNames.has(`${version} ${name}`);
     });
     if (from !== undefined) {
-      left.add(`${version} ${from}`);
+      takenNames.add(`${version} ${from}`);
       moves.push({ from, to: path, version });
-      standings.set(path, 'known');
+      standings.set(path, 'handled');
     } else if (names.every((name) => current.get(name) === version)) standings.set(path, 'copy');
   }
   return { moves, standings };

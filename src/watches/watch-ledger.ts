@@ -14,7 +14,7 @@ export type WatchLedger = Pick<
   | 'fileVerdicts'
   | 'watchedPaths'
   | 'watchCounts'
-  | 'leaveFiles'
+  | 'recordHandledFiles'
   | 'moveFiles'
   | 'filesBack'
   | 'filesMissing'

@@ -18,9 +18,10 @@ import { FILES_PER_CALL, WatchSubmitter } from './watch-submitter.js';
  * The state is computed, and the first that applies is it:
  *
  *   paused     a request has set it; files that were there before the watch are still listed
- *   away       the last scan has found none of its paths, or their volume does not answer; until a scan finds one
+ *   away       the last scan has found none of its paths, or their volume does not answer; this and the reason stay
+ *              until the next scan, also while none is made
  *   listing    files that were there before the watch are being told from new ones, until a whole scan has them in
- *              the ledger; a path that is added later begins here again
+ *              the ledger; a path that is added later begins here again, and files of the other paths wait too
  *   active     it is within its times
  *   scheduled  it waits for its times and scans nothing
  */
@@ -50,12 +51,12 @@ export interface WatchProgress {
   lag: { p50: number; p99: number } | null;
 }
 
-/** Between two scans, at least. */
-const REST_MS = 200;
+/** Least time between two scans. */
+const SCAN_GAP_MS = 200;
 /** The schedule is looked at so often. */
 const IDLE_MS = 1_000;
 const STOP_MS = 1_000;
-const MISSING_MS = 3_600_000;
+const MISSING_CHECK_MS = 3_600_000;
 
 export class WatchRun {
   readonly #parts: WatchRunParts;
@@ -71,7 +72,7 @@ export class WatchRun {
   #missingAt = -Infinity;
   #endPause: () => void = () => undefined;
   #soon: NodeJS.Timeout | undefined;
-  /** Resolves when it has scanned once and files that lay there are in the ledger. */
+  /** Resolves after the first scan, a failed one too, or at once where nothing is to be scanned. */
   #ready: Promise<void>;
   #isReady: () => void = () => undefined;
   readonly #working: Promise<void>;
@@ -169,7 +170,7 @@ export class WatchRun {
         this.#isReady();
       }
       const took = performance.now() - start;
-      await this.#pause(isWanted ? Math.max(intervalMs - took, took, REST_MS) : IDLE_MS);
+      await this.#pause(isWanted ? Math.max(intervalMs - took, took, SCAN_GAP_MS) : IDLE_MS);
     }
   }
 
@@ -196,7 +197,7 @@ export class WatchRun {
       this.#scannedAt = Date.now() / 1_000;
       const { faults, remarks } = report;
       this.#say(report.isAway, faultText([...faults, ...remarks]));
-      if (this.#isListing) await this.#list(folders, report);
+      if (this.#isListing) await this.#recordExisting(folders, report);
       this.#isReady();
       this.#submitter.askAgain();
       await this.#findMissing(folders, report);
@@ -230,7 +231,7 @@ export class WatchRun {
       notices,
     };
     return (this.#folders = scanner.open(spec, (what) => {
-      if (what === 'due') this.#submitter.submitSoon();
+      if (what === 'stable') this.#submitter.submitSoon();
       else this.#scanSoon();
     }));
   }
@@ -258,21 +259,21 @@ export class WatchRun {
 
   /** There is something new; folders that change all the time are not scanned all the time. */
   #scanSoon(): void {
-    const rest = Math.max(REST_MS, 2 * (this.#report?.tookMs ?? 0));
-    const wait = Math.max(0, this.#scanEnd + rest - performance.now());
+    const gap = Math.max(SCAN_GAP_MS, 2 * (this.#report?.tookMs ?? 0));
+    const wait = Math.max(0, this.#scanEnd + gap - performance.now());
     this.#soon ??= setTimeout(() => {
       this.#endPause();
     }, wait);
   }
 
   /** The files that lie there when the watch begins are in the ledger before the watch is said to be active. */
-  async #list(folders: OpenFolders, { isWhole }: ScanReport): Promise<void> {
+  async #recordExisting(folders: OpenFolders, { isWhole }: ScanReport): Promise<void> {
     const { ledger } = this.#parts;
     const { number } = this.#watch;
     for (;;) {
       const files = await folders.call('takeExisting', FILES_PER_CALL);
       if (files.length === 0) break;
-      await ledger.leaveFiles(number, files, Date.now() / 1_000);
+      await ledger.recordHandledFiles(number, files, Date.now() / 1_000);
     }
     if (!isWhole || folders !== this.#folders) return;
     const { paths } = this.#watch;
@@ -284,7 +285,7 @@ export class WatchRun {
 
   /** Files that are gone stay in the ledger for a time, from when this was seen first. */
   async #findMissing(folders: OpenFolders, { isWhole }: ScanReport): Promise<void> {
-    if (!isWhole || performance.now() - this.#missingAt < MISSING_MS) return;
+    if (!isWhole || performance.now() - this.#missingAt < MISSING_CHECK_MS) return;
     this.#missingAt = performance.now();
     const { ledger } = this.#parts;
     for (let after = '', more = true; more && !this.#over.signal.aborted;) {
@@ -309,5 +310,5 @@ function faultText(faults: readonly string[]): string | null {
 
 /** Files that were seen and are in no job yet, and those whose place in one is not known yet. */
 export function waitingFiles({ counts }: Pick<WatchProgress, 'counts'>): number {
-  return counts === null ? 0 : counts.moving + counts.due + counts.fresh + counts.pending;
+  return counts === null ? 0 : counts.unstable + counts.stable + counts.new + counts.deferred;
 }

@@ -1,10 +1,10 @@
 /**
- * Makes jobs of the files of one watch: asks the ledger about files at rest, and submits those that are new, in
+ * Makes jobs of the files of one watch: asks the ledger about stable files, and submits those that are new, in
  * batches. The ledger alone decides; what is in memory here may be lost at any time.
  */
 import { toLatticeError } from '../api/errors.js';
 import type { OpenFolders } from '../files/folder-scanner.js';
-import type { FileCounts, FreshFile, SeenFile, Standing } from '../files/listing/seen-files.js';
+import type { FileCounts, NewFile, SeenFile, Standing } from '../files/listing/seen-files.js';
 import type { JobService } from '../jobs/job-service.js';
 import { taskId } from '../store/job-records.js';
 import type { WatchLedger } from './watch-ledger.js';
@@ -100,7 +100,7 @@ export class WatchSubmitter {
     this.askAgain();
   }
 
-  /** The ledger may say something else of files that were pending. */
+  /** The ledger may say something else of deferred files. */
   askAgain(): void {
     this.#hasOutcomes = true;
     this.submitSoon();
@@ -137,17 +137,17 @@ export class WatchSubmitter {
     const { ledger } = this.#parts;
     const { number } = this.#parts.watch();
     while (!this.#parts.isOver()) {
-      const files = await folders.call('take', FILES_PER_CALL);
+      const files = await folders.call('takeStable', FILES_PER_CALL);
       if (files.length === 0) return;
       const verdicts = await ledger.fileVerdicts(number, files);
       const { moves, standings } = await this.#renamed(folders, files, verdicts);
-      const back = files.filter((_, at) => verdicts[at] === 'back');
+      const back = files.filter((_, index) => verdicts[index] === 'back');
       const now = Date.now() / 1_000;
       if (back.length > 0) await ledger.filesBack(number, back, now);
       if (moves.length > 0) await ledger.moveFiles(number, moves, now);
-      const answers = files.map((file, at) => {
-        const standing = standingOf(verdicts[at] ?? 'pending') ?? standings.get(file.path);
-        return { ...file, standing: standing ?? 'pending' };
+      const answers = files.map((file, index) => {
+        const standing = standingOf(verdicts[index] ?? 'deferred') ?? standings.get(file.path);
+        return { ...file, standing: standing ?? 'deferred' };
       });
       this.#counts = await folders.call('answer', answers);
     }
@@ -158,31 +158,31 @@ export class WatchSubmitter {
     files: readonly SeenFile[],
     verdicts: readonly Verdict[],
   ): Promise<RenamedFiles> {
-    const named = files.flatMap((file, at) => {
-      const verdict = verdicts[at];
+    const named = files.flatMap((file, index) => {
+      const verdict = verdicts[index];
       return typeof verdict === 'object' ? [{ ...file, names: verdict }] : [];
     });
     if (named.length === 0) return { moves: [], standings: new Map() };
     const paths = pathsToLookAt(named);
     const found = await folders.call('current', paths);
-    return renamedFiles(named, new Map(paths.map((path, at) => [path, found[at]])));
+    return renamedFiles(named, new Map(paths.map((path, index) => [path, found[index]])));
   }
 
   async #submitAll(folders: OpenFolders): Promise<void> {
     clearTimeout(this.#batch);
     while (this.#parts.maySubmit()) {
       const { maxImages, maxWaitS } = this.#parts.watch().batch;
-      const { fresh, oldestFreshMs } = (this.#counts ??= await folders.call('counts'));
-      if (fresh === 0 || this.#openJobs.size + this.#oldOpenJobs >= MOST_OPEN_JOBS) return;
-      const wait = 1_000 * maxWaitS - oldestFreshMs;
-      if (fresh < maxImages && wait > 0) {
+      const counts = (this.#counts ??= await folders.call('counts'));
+      if (counts.new === 0 || this.#openJobs.size + this.#oldOpenJobs >= MOST_OPEN_JOBS) return;
+      const wait = 1_000 * maxWaitS - counts.oldestNewMs;
+      if (counts.new < maxImages && wait > 0) {
         this.#batch = setTimeout(() => {
           this.#counts = null;
           this.submitSoon();
         }, wait).unref();
         return;
       }
-      const files = await folders.call('takeFresh', maxImages);
+      const files = await folders.call('takeNew', maxImages);
       const isSubmitted = files.length === 0 || (await this.#submit(folders, files));
       if (!isSubmitted) return;
       this.#counts = await folders.call('counts');
@@ -190,9 +190,9 @@ export class WatchSubmitter {
   }
 
   /** False: the job was refused, or none of the files was left for one. */
-  async #submit(folders: OpenFolders, files: readonly FreshFile[]): Promise<boolean> {
+  async #submit(folders: OpenFolders, files: readonly NewFile[]): Promise<boolean> {
     const now = performance.now();
-    const answer = async (standingOfFile: (file: FreshFile) => Standing) => {
+    const answer = async (standingOfFile: (file: NewFile) => Standing) => {
       const answers = files.map((file) => ({ ...file, standing: standingOfFile(file) }));
       this.#counts = await folders.call('answer', answers);
     };
@@ -206,7 +206,7 @@ export class WatchSubmitter {
         });
       }
       this.#refusal = null;
-      await answer(() => (isWhole ? 'known' : 'due'));
+      await answer(() => (isWhole ? 'handled' : 'stable'));
       this.#again ||= !isWhole;
       return true;
     } catch (thrown) {
@@ -214,11 +214,11 @@ export class WatchSubmitter {
       if (error.code === 'volume_unavailable') throw error;
       // None was left to submit: the ledger is asked again.
       if (error.code === 'validation_failed') {
-        await answer(() => 'due');
+        await answer(() => 'stable');
         return false;
       }
       this.#refusal = error.message;
-      await answer(({ isCopy }) => (isCopy ? 'copy' : 'fresh'));
+      await answer(({ isCopy }) => (isCopy ? 'copy' : 'new'));
       return false;
     }
   }
@@ -227,6 +227,5 @@ export class WatchSubmitter {
 /** Null: it depends on the other names of its version. */
 function standingOf(verdict: Verdict): Standing | null {
   if (typeof verdict === 'object') return null;
-  if (verdict === 'new') return 'fresh';
-  return verdict === 'pending' ? 'pending' : 'known';
+  return verdict === 'back' ? 'handled' : verdict;
 }

@@ -25,7 +25,7 @@ export interface WatchesOptions {
 }
 
 /** A watch as it is, with what it sees and has done. */
-export interface WatchView {
+export interface WatchSnapshot {
   watch: StoredWatch;
   progress: WatchProgress;
   counts: WatchCounts;
@@ -63,15 +63,15 @@ export class Watches {
   }
 
   /** By name. */
-  list(keyId: string | null): Promise<WatchView[]> {
+  list(keyId: string | null): Promise<WatchSnapshot[]> {
     const runs = [...this.#runs.values()].filter(({ watch }) => watch.owner === (keyId ?? ''));
     runs.sort((a, b) => (a.watch.name < b.watch.name ? -1 : 1));
-    return Promise.all(runs.map((run) => this.#view(run)));
+    return Promise.all(runs.map((run) => this.#snapshot(run)));
   }
 
   /** Rejects with `watch_not_found`. */
-  async get(name: string, keyId: string | null): Promise<WatchView> {
-    return this.#view(this.#named(name, keyId));
+  async get(name: string, keyId: string | null): Promise<WatchSnapshot> {
+    return this.#snapshot(this.#named(name, keyId));
   }
 
   /** How many each owner has; empty without authentication. */
@@ -92,14 +92,14 @@ export class Watches {
    * Resolves once it is on disk and has looked at the files that are there. Rejects with `watch_exists` or
    * `quota_exceeded`.
    */
-  async add(name: string, content: WatchContent, keyId: string | null): Promise<WatchView> {
+  async add(name: string, content: WatchContent, keyId: string | null): Promise<WatchSnapshot> {
     const { ledger, allowances } = this.#options;
     const allowance = allowances.of('watches', keyId);
     const at = Date.now() / 1_000;
     const listed = content.existing === 'take' ? content.paths : [];
     const run = this.#run(await ledger.addWatch(keyId ?? '', name, content, listed, at, allowance));
     await run.seen(SEEN_MS);
-    return this.#view(run);
+    return this.#snapshot(run);
   }
 
   /** `content` is made of the watch as it is. Rejects with `watch_not_found`. */
@@ -107,7 +107,7 @@ export class Watches {
     name: string,
     keyId: string | null,
     content: (watch: StoredWatch) => Promise<WatchContent>,
-  ): Promise<WatchView> {
+  ): Promise<WatchSnapshot> {
     const run = this.#named(name, keyId);
     const changed = await content(run.watch);
     const { number, listed } = run.watch;
@@ -116,7 +116,7 @@ export class Watches {
     );
     run.change(await this.#options.ledger.changeWatch(number, changed, kept));
     await run.seen(SEEN_MS);
-    return this.#view(run);
+    return this.#snapshot(run);
   }
 
   /** Its jobs go on. Rejects with `watch_not_found`. */
@@ -150,7 +150,7 @@ export class Watches {
     throw watchNotFound(name);
   }
 
-  async #view(run: WatchRun): Promise<WatchView> {
+  async #snapshot(run: WatchRun): Promise<WatchSnapshot> {
     const counts = await this.#options.ledger.watchCounts(run.watch.number);
     return { watch: run.watch, progress: run.progress, counts };
   }

@@ -48,7 +48,7 @@ export async function seedJob(
       const text = JSON.stringify(outcome);
       return { index: from + at, ok: outcome.status === 'ok', outcome: text };
     });
-    await store.record(number, started?.lease ?? 0, outcomes, 'local-0', submittedAt + 11);
+    await store.record(number, started?.fencingToken ?? 0, outcomes, 'local-0', submittedAt + 11);
   }
   if (cancelledAfter !== undefined) await store.cancel(jobId, null, submittedAt + 12);
   await store.close();

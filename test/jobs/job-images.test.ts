@@ -124,7 +124,7 @@ test('a page has no more boxes than fit: the next one begins where it ended', as
   const started = (await store.start(1, 'worker-1', 2))!;
   const outcome = JSON.stringify(okOutcome(Array.from({ length: 200 }, () => 'car')));
   const outcomes = imagesNamed('p', 40).map((_, index) => ({ index, ok: true, outcome }));
-  await store.record(1, started.lease, outcomes, 'worker-1', 3);
+  await store.record(1, started.fencingToken, outcomes, 'worker-1', 3);
   const images = { number: 1, imageCount: 40, without: 'not_run' as const };
   const page = await store.filteredImages(images, { classes: ['car'] }, 0, 40);
   expect(page.matching).toBe(40);
@@ -139,10 +139,11 @@ test('an outcome that comes twice is counted once', async () => {
   const store = await openStore(folder.path);
   const spec = specOf({ imagePaths: imagesNamed('p', 2) });
   await store.submit({ jobId: 'job_1', spec, submittedAt: 1, idempotency: null, admit: true });
-  const { lease } = (await store.start(1, 'worker-1', 2))!;
+  const { fencingToken } = (await store.start(1, 'worker-1', 2))!;
   const found = { ...okOutcome(['car', 'bus']), regionCounts: { gate: { car: 1 }, exit: {} } };
   const entry = { index: 0, ok: true, outcome: JSON.stringify(found) };
-  for (let times = 0; times < 2; times++) await store.record(1, lease, [entry], 'worker-1', 3);
+  for (let times = 0; times < 2; times++)
+    await store.record(1, fencingToken, [entry], 'worker-1', 3);
   const rows = [
     { region: 'exit', class: '', boxes: 0 },
     { region: 'gate', class: '', boxes: 0 },

@@ -84,7 +84,7 @@ test('a page of 100 among 100,000 jobs', async () => {
     );
     // The pages behind cost no more than the first.
     const [, behind] = await timed(() =>
-      store.list({ ...filter, keyId: 'k' }, PAGE, page[50]?.place ?? null, sort),
+      store.list({ ...filter, keyId: 'k' }, PAGE, page[50]?.position ?? null, sort),
     );
     lines.push(`${name}: ${ms.toFixed(1)} ms, a later page ${behind.toFixed(1)} ms`);
     expect(ms, name).toBeLessThan(400);

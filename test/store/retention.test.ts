@@ -97,12 +97,12 @@ test('drawn copies go with the last image that has them', async () => {
     const how = { jobId, submittedAt: RIGHT, idempotency: null, admit: true };
     const spec = specOf({ imagePaths: copies.map((name) => `${name}.png`) });
     const { number } = (await store.submit({ ...how, spec }))!.job;
-    const { lease } = (await store.start(number, 'w', RIGHT))!;
+    const { fencingToken } = (await store.start(number, 'w', RIGHT))!;
     const outcomes = copies.map((annotatedPath, index) => ({
       ...{ index, ok: true },
       outcome: JSON.stringify({ status: 'ok', detections: [], annotatedPath }),
     }));
-    await store.record(number, lease, outcomes, 'w', RIGHT);
+    await store.record(number, fencingToken, outcomes, 'w', RIGHT);
   };
   await ran('job_a', ['own.jpg', 'shared.jpg']);
   await ran('job_b', ['shared.jpg']);

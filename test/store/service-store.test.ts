@@ -56,7 +56,7 @@ async function start(store: ServiceStore, spec: Partial<JobSpec> = {}) {
   const submitted = await submit(store, spec);
   const started = await store.start(submitted.number, 'w', 2000);
   if (started === null) throw new Error('not pending');
-  return { ...started.job, lease: started.lease };
+  return { ...started.job, fencingToken: started.fencingToken };
 }
 
 test('one operation that fails leaves its neighbours of the same group alone', () =>
@@ -106,17 +106,17 @@ test('events reach listeners before the promise of their call, in order', () =>
     expect(log).toEqual(['event 1', 'event 2', 'event 3', 'job 1', 'job 2', 'job 3']);
   }));
 
-test('a lease that is not the job’s is refused, an ended job takes nothing, an image keeps its first outcome', () =>
+test('a fencing token that is not the job’s is refused, an ended job takes nothing, an image keeps its first outcome', () =>
   withStore(async (store) => {
     const job = await start(store, { imagePaths: ['a', 'b'] });
-    const record = (lease: number, ...entries: ReturnType<typeof entry>[]) =>
-      store.record(job.number, lease, entries, 'w', 3000);
+    const record = (fencingToken: number, ...entries: ReturnType<typeof entry>[]) =>
+      store.record(job.number, fencingToken, entries, 'w', 3000);
 
-    expect(await record(job.lease - 1, entry(0))).toBeNull();
-    expect(await record(job.lease, entry(0))).toMatchObject({ stored: 1, terminal: false });
-    expect(await record(job.lease, entry(0, false))).toMatchObject({ stored: 0 });
-    expect(await record(job.lease, entry(1, false))).toMatchObject({ terminal: true });
-    expect(await record(job.lease, entry(1))).toBeNull();
+    expect(await record(job.fencingToken - 1, entry(0))).toBeNull();
+    expect(await record(job.fencingToken, entry(0))).toMatchObject({ stored: 1, terminal: false });
+    expect(await record(job.fencingToken, entry(0, false))).toMatchObject({ stored: 0 });
+    expect(await record(job.fencingToken, entry(1, false))).toMatchObject({ terminal: true });
+    expect(await record(job.fencingToken, entry(1))).toBeNull();
     expect((await store.tally(job.number)).failed).toBe(1);
     expect(await store.find(job.jobId, null)).toMatchObject({
       status: 'completed',
@@ -131,10 +131,10 @@ test('a lease that is not the job’s is refused, an ended job takes nothing, an
     ]);
   }));
 
-test('a second opening has a higher lease and puts running jobs back', () =>
+test('a second opening has a higher fencing token and puts running jobs back', () =>
   withStore(async (first, folder) => {
     const job = await start(first, { imagePaths: ['a', 'b'] });
-    await first.record(job.number, job.lease, [entry(0)], 'w', 2500);
+    await first.record(job.number, job.fencingToken, [entry(0)], 'w', 2500);
     await first.close();
     const second = await openStore(folder.path);
     expect([second.recoveredJobs, second.lastSeq]).toEqual([1, 2]);
@@ -143,9 +143,9 @@ test('a second opening has a higher lease and puts running jobs back', () =>
       startedAt: 2000,
     });
     const again = await second.start(job.number, 'w', 4000);
-    expect(again?.lease).toBeGreaterThan(job.lease);
+    expect(again?.fencingToken).toBeGreaterThan(job.fencingToken);
     expect(await second.waiting(job.number, 0, 10)).toEqual([{ index: 1, path: 'b', deaths: 0 }]);
-    const late = await second.record(job.number, job.lease, [entry(1)], 'w', 5000);
+    const late = await second.record(job.number, job.fencingToken, [entry(1)], 'w', 5000);
     expect(late).toBeNull();
     expect(await second.find(job.jobId, null)).toMatchObject({
       status: 'running',
@@ -206,7 +206,7 @@ test('an end adds its webhook, which is delivered as the queue promises', () =>
     const job = await start(store, { callbackUrl: url });
     expect(await store.webhooks.nextDueAt()).toBeNull();
     expect(await store.webhooks.waitingCount()).toBe(0);
-    await store.record(job.number, job.lease, [entry(0)], 'w', 3000);
+    await store.record(job.number, job.fencingToken, [entry(0)], 'w', 3000);
     expect(added).toBe(1);
     expect(await store.webhooks.nextDueAt()).toBe(3000);
     expect(await store.webhooks.due(2999, PAGE)).toEqual([]);
@@ -255,7 +255,7 @@ test('a delivery that is begun anew is due at once with all its attempts ahead; 
     let added = 0;
     webhooks.onEnqueued(() => (added += 1));
     const job = await start(store as ServiceStore, { callbackUrl: 'http://example.test/hook' });
-    await store.record(job.number, job.lease, [entry(0)], 'w', 3000);
+    await store.record(job.number, job.fencingToken, [entry(0)], 'w', 3000);
     const due = async (now: number) => (await webhooks.due(now, PAGE))[0]!;
     const { deliveryId } = await due(3000);
     const retry = { ...RETRY, at: 3000 };
@@ -294,7 +294,7 @@ test('a page of images ends once it is full, and holds one image at least', () =
         error: 'x'.repeat(index < 20 ? 40 * 1024 : 400 * 1024),
       }),
     }));
-    await store.record(job.number, job.lease, sized, 'w', 5000);
+    await store.record(job.number, job.fencingToken, sized, 'w', 5000);
     const indexes = async (from: number, limit: number) =>
       (await store.images(job.number, from, limit)).map(({ index }) => index);
     expect(await indexes(0, 1000)).toEqual([0, 1, 2, 3]);
@@ -305,9 +305,9 @@ test('a page of images ends once it is full, and holds one image at least', () =
 
 test('the sweep takes what is past its time, in steps, and leaves the rest', () =>
   withStore(async (store) => {
-    const finish = async (job: StoredJob & { lease: number }, at: number) => {
+    const finish = async (job: StoredJob & { fencingToken: number }, at: number) => {
       const entries = imagesNamed('p', job.imageCount).map((_, index) => entry(index));
-      await store.record(job.number, job.lease, entries, 'w', at);
+      await store.record(job.number, job.fencingToken, entries, 'w', at);
     };
     const big = await start(store, { imagePaths: imagesNamed('p', 2500) });
     await finish(big, 5000);

@@ -60,7 +60,7 @@ export function idleJobs(): { jobs: MeasuredJobs; tell: (event: JobEvent) => voi
 export const WATCHED = {
   name: 'gate',
   progress: {
-    counts: { files: 6, moving: 1, due: 1, fresh: 1, pending: 2, oldestFreshMs: 0 },
+    counts: { files: 6, unstable: 1, stable: 1, new: 1, deferred: 2, oldestNewMs: 0 },
     report: { skipped: { empty: 1 } },
   },
 };

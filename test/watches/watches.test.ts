@@ -31,7 +31,7 @@ describe.each([
     for (const name of ['.c.jpg', 'd.jpg.part', 'e.tmp']) folder.write(`in/${name}`);
     await folder.expectResults(['in/a.jpg', 'in/day/b.jpg']);
     const { counts } = await view();
-    expect(counts).toMatchObject({ known: 2, submitted: 2, succeeded: 2, failed: 0, openJobs: 0 });
+    expect(counts).toMatchObject({ recorded: 2, submitted: 2, succeeded: 2, failed: 0, openJobs: 0 });
     const { jobs } = await folder.jobs.service.list({ watch: 'gate' }, { limit: 9, cursor: null });
     expect(jobs.every(({ watch }) => watch === 'gate')).toBe(true);
     expect(folder.jobs.events.every((event) => event.watch === 'gate')).toBe(true);
@@ -200,7 +200,7 @@ describe.each([
     folder.remove('in/gone.jpg');
     folder.rename('in/renamed.jpg', 'in/new name.jpg');
     await sleep(1_000);
-    expect((await view()).counts).toMatchObject({ submitted: 3, pending: 3 });
+    expect((await view()).counts).toMatchObject({ submitted: 3, inJob: 3 });
     await folder.watches.change('gate', null, () => Promise.resolve(contentOf()));
     read();
     await folder.expectResults(['in/changed.jpg', 'in/new name.jpg']);
@@ -220,7 +220,7 @@ describe.each([
     folder.rename('in/done.jpg', 'in/next.jpg');
     read();
     await folder.expectResults(['in/done.jpg']);
-    expect((await view()).counts).toMatchObject({ known: 1, succeeded: 1, failed: 0 });
+    expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
   });
 
   test('what lies there is left where the watch is told to, also in a path that is added', async () => {
@@ -228,7 +228,7 @@ describe.each([
     for (const name of ['in/old.jpg', 'in/other.jpg', 'more/old.jpg']) folder.write(name);
     const { progress, counts } = await add({ existing: 'leave' });
     expect(progress.state).toBe('active');
-    expect(counts.known).toBe(2);
+    expect(counts.recorded).toBe(2);
     folder.write('in/new.jpg');
     folder.write('in/old.jpg', 'changed');
     await folder.expectResults(['in/new.jpg', 'in/old.jpg']);
@@ -274,8 +274,8 @@ describe.each([
     await until(async () => (await view()).counts.openJobs === 4, 'jobs');
     await sleep(800);
     const { counts, progress } = await view();
-    expect(counts).toMatchObject({ openJobs: 4, pending: 20 });
-    expect(progress.counts).toMatchObject({ fresh: 10 });
+    expect(counts).toMatchObject({ openJobs: 4, inJob: 20 });
+    expect(progress.counts).toMatchObject({ new: 10 });
     read();
     await folder.expectResults(Array.from({ length: 30 }, (_, number) => `in/${number}.jpg`));
     const { jobs } = await folder.jobs.service.list({}, { limit: 100, cursor: null });
@@ -291,7 +291,7 @@ describe.each([
     await folder.jobs.service.cancel(jobs[0]?.jobId ?? '', null);
     folder.detector.before = () => Promise.resolve();
     await folder.expectResults([]);
-    expect((await view()).counts).toMatchObject({ failed: 1, pending: 0, openJobs: 0 });
+    expect((await view()).counts).toMatchObject({ failed: 1, inJob: 0, openJobs: 0 });
     folder.write('in/a.jpg', 'changed');
     await folder.expectResults(['in/a.jpg']);
   });

@@ -35,7 +35,7 @@ export const fileFactsSchema = z
   });
 export type FileFacts = z.infer<typeof fileFactsSchema>;
 
-export function viewFile({ size, modifiedNs }: FileStamp): FileFacts {
+export function toWireFile({ size, modifiedNs }: FileStamp): FileFacts {
   return { size, modified_at: toSeconds(modifiedNs) };
 }
 
@@ -46,15 +46,15 @@ export function viewFile({ size, modifiedNs }: FileStamp): FileFacts {
 const BEING_WRITTEN_S = 10;
 
 /** Seconds from the last modification to the reading where the file may still be written; else null. */
-export function freshAge({ modifiedNs, readAt }: Pick<FileRead, 'modifiedNs' | 'readAt'>) {
+export function recentAge({ modifiedNs, readAt }: Pick<FileRead, 'modifiedNs' | 'readAt'>) {
   // The clock of a file server may be ahead of ours.
   const age = Math.max(0, readAt - toSeconds(modifiedNs));
   return age < BEING_WRITTEN_S ? age : null;
 }
 
-/** As `freshAge`, also where a copy has set the time of modification back. */
+/** As `recentAge`, also where a copy has set the time of modification back. */
 export function mayBeWritten({ modifiedNs, changedNs, readAt }: FileRead): boolean {
-  return [modifiedNs, changedNs].some((each) => freshAge({ modifiedNs: each, readAt }) !== null);
+  return [modifiedNs, changedNs].some((each) => recentAge({ modifiedNs: each, readAt }) !== null);
 }
 
 /** Whether the file was written between two looks from different machines, which number devices differently. */

@@ -1,4 +1,4 @@
-/** Pages of a list, and the cursors that name the place behind which the next one begins. */
+/** Pages of a list, and the cursors that name the position behind which the next one begins. */
 import { LatticeError } from '../errors.js';
 
 type CursorParts = readonly (string | number | null)[];
@@ -20,18 +20,18 @@ export function writeCursor(parts: CursorParts): string {
 }
 
 /**
- * The place that a cursor names; `placeOf` gives null for parts that name none. Throws `validation_failed` on text that
- * `writeCursor` did not make for `list`.
+ * The position that a cursor names; `positionOf` gives null for parts that name none. Throws `validation_failed` on
+ * text that `writeCursor` did not make for `list`.
  */
-export function readCursor<Place>(
+export function readCursor<Position>(
   cursor: string,
   list: string,
-  placeOf: (parts: readonly unknown[]) => Place | null,
-): Place {
+  positionOf: (parts: readonly unknown[]) => Position | null,
+): Position {
   const parts = partsOf(cursor);
-  const place =
-    parts !== null && writeCursor(parts as CursorParts) === cursor ? placeOf(parts) : null;
-  if (place !== null) return place;
+  const position =
+    parts !== null && writeCursor(parts as CursorParts) === cursor ? positionOf(parts) : null;
+  if (position !== null) return position;
   const detail = `The cursor is not one that ${list} answered.`;
   throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
 }

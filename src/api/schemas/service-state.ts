@@ -34,7 +34,7 @@ const serviceStateSchema = z.object({
 export type ServiceState = z.infer<typeof serviceStateSchema>;
 
 /** As answers have it. */
-export const serviceStateView = snakeCase(serviceStateSchema);
+export const serviceStateWire = snakeCase(serviceStateSchema);
 
 export interface StateFacts {
   cpuWaitRatio: number;

@@ -1,6 +1,6 @@
 /** Settings of a job as flags: of a submission and of a watch. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { viewParameters, type DetectionParameters } from '../../api/options.js';
+import { toWireParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import { JOB_TYPES } from '../../api/jobs.js';
 import { FIELD_ROWS } from '../../api/submission-fields.js';
@@ -54,7 +54,7 @@ export function settingsOf(flags: JobFlags): Omit<JobSubmit, 'image_paths' | 'me
   return {
     job_type: type,
     model_name: model === undefined ? model : withSuffix(model),
-    ...viewParameters(flags),
+    ...toWireParameters(flags),
     classes,
     vehicle_types: vehicleTypes,
     ...givenFlags(FLAG_ROWS, flags),

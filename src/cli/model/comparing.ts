@@ -1,5 +1,5 @@
 /** `lattice model compare`: two models on the same photos, before one takes the place of the other. */
-import { viewAgreementFigures } from '../../answers/agreement-figures.js';
+import { toWireAgreementFigures } from '../../answers/agreement-figures.js';
 import { agreementOf, type Agreement } from '../../boxes/agreement.js';
 import { pairBoxes } from '../../boxes/pairing.js';
 import {
@@ -92,7 +92,7 @@ function report(
 function asJson({ pictures, least, ...figures }: Agreement) {
   return {
     images: pictures,
-    ...viewAgreementFigures(figures),
+    ...toWireAgreementFigures(figures),
     least: least.map(({ picture, ...counts }) => ({ image_path: picture, ...counts })),
   };
 }

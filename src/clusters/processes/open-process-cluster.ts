@@ -66,7 +66,7 @@ export function openProcessCluster(
       failed()
         .map(({ workerId, reason }) => `${workerId}: ${reason}`.replace(/\.?$/, '.'))
         .join(' ') || `The worker processes are starting: ${what}.`,
-    watch: (detector, jobs) =>
+    monitor: (detector, jobs) =>
       new MachineStatus({ detector, jobs, version, threads: config.threads }),
     failed,
     start: (serviceUrl) => {

@@ -32,7 +32,7 @@ export async function openRayCluster(
   return openWorkerCluster(config, version, logger, {
     gate: { token },
     whyNoWorker: (what) => whyNoWorker(what, config, status, workers),
-    watch: (executor, jobs) => {
+    monitor: (executor, jobs) => {
       const shared = new SharedNodes();
       status = new RayCluster({
         address,

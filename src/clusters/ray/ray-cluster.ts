@@ -7,12 +7,12 @@ import {
   type ClusterStatusSource,
 } from '../cluster-status.js';
 import type { Resources, Told } from './ray-snapshot.js';
-import { PATIENCE_MS, RayWatch, type RayWatchOptions } from './ray-watch.js';
+import { PATIENCE_MS, RayMonitor, type RayMonitorOptions } from './ray-monitor.js';
 
 /** An older answer is said to be one. */
 const FRESH_MS = 5_000;
 
-export interface RayClusterOptions extends RayWatchOptions {
+export interface RayClusterOptions extends RayMonitorOptions {
   jobs: JobCounter;
 }
 
@@ -20,7 +20,7 @@ export class RayCluster implements ClusterStatusSource {
   readonly #jobs: RayClusterOptions['jobs'];
   readonly #address: string;
   readonly #namespace: string;
-  readonly #watch: RayWatch;
+  readonly #monitor: RayMonitor;
 
   /** Starts connecting at once, in the background. */
   constructor(options: RayClusterOptions) {
@@ -28,11 +28,11 @@ export class RayCluster implements ClusterStatusSource {
     this.#address = options.address.text;
     this.#namespace = options.namespace;
     this.#jobs = jobs;
-    this.#watch = new RayWatch(watched);
+    this.#monitor = new RayMonitor(watched);
   }
 
   connected(): boolean {
-    return isFresh(this.#watch.snapshot.nodes);
+    return isFresh(this.#monitor.snapshot.nodes);
   }
 
   /**
@@ -43,12 +43,12 @@ export class RayCluster implements ClusterStatusSource {
     const fault = this.fault();
     if (fault !== null) throw fault;
     const { pending, running } = await this.#jobs.counts();
-    const { snapshot } = this.#watch;
+    const { snapshot } = this.#monitor;
     const nodes = snapshot.nodes?.value ?? [];
     const total = snapshot.total?.value ?? {};
     const available = snapshot.available?.value ?? {};
     return {
-      clusterVersion: this.#watch.rayVersion ?? 'unknown',
+      clusterVersion: this.#monitor.rayVersion ?? 'unknown',
       clusterAlive: this.connected() && nodes.some(({ alive }) => alive),
       nodes: nodes.map((node) => ({ ...node, resources: { CPU: 0, GPU: 0, ...node.resources } })),
       totalCpus: amount(total, 'CPU'),
@@ -60,25 +60,25 @@ export class RayCluster implements ClusterStatusSource {
       unanswered: CLUSTER_QUESTIONS.filter((question) => !isFresh(snapshot[question])).map(
         (question) => ({ question, ageSeconds: ageSeconds(snapshot[question]) }),
       ),
-      pythonVersion: this.#watch.pythonVersion,
+      pythonVersion: this.#monitor.pythonVersion,
       namespace: this.#namespace,
     };
   }
 
   /** Why there is no status at present; null when there is one. */
   fault(): LatticeError | null {
-    const { snapshot, hasSession } = this.#watch;
+    const { snapshot, hasSession } = this.#monitor;
     const isKnown = this.connected() || (hasSession && age(snapshot.nodes) < PATIENCE_MS);
     return isKnown ? null : this.#unavailable();
   }
 
   /** Ends the session with the head. Never rejects. */
   close(): Promise<void> {
-    return this.#watch.close();
+    return this.#monitor.close();
   }
 
   #unavailable(): LatticeError {
-    const { rayVersion, reason } = this.#watch;
+    const { rayVersion, reason } = this.#monitor;
     const known = rayVersion === null ? '' : ` It last ran Ray ${rayVersion}.`;
     const detail = `The Ray cluster at ${this.#address} gives no status: ${reason}.${known}`;
     return new LatticeError('cluster_unavailable', detail);

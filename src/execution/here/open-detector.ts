@@ -20,7 +20,7 @@ import { NativeWorker } from './native-worker.js';
 import { readGpu } from './nvidia-smi.js';
 import { openDetectorCore } from './open-core.js';
 import { openModels } from './open-models.js';
-import { watchVolumes } from './volume-watch.js';
+import { monitorVolumes } from './volume-monitor.js';
 
 /** A worker process must have connected within 2 minutes of its start, whatever it has to load. */
 const PRELOAD_WITHIN_MS = 60_000;
@@ -102,8 +102,8 @@ export async function openDetector(
   await build.orNotReady(prepared).catch(inBackground);
   await inTime(build.orNotReady(preloaded).catch(inBackground), PRELOAD_WITHIN_MS, undefined);
   selfCheck.start(() => registry.loaded(), config.canaryMinutes);
-  watchModels(worker);
-  watchVolumes({
+  monitorModels(worker);
+  monitorVolumes({
     roots: config.imageRoots,
     hanging: () => (core.isClosed ? null : core.stats().hangingRoots),
     logger,
@@ -112,7 +112,7 @@ export async function openDetector(
 }
 
 /** One look at a time: a volume may hang. */
-function watchModels(worker: NativeWorker): void {
+function monitorModels(worker: NativeWorker): void {
   const look = async () => {
     await worker.refreshModels();
     if (!worker.isClosed) setTimeout(() => void look(), MODELS_LOOK_MS).unref();

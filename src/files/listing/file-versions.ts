@@ -7,8 +7,8 @@ import { resolveBeneath } from './resolve-beneath.js';
 /** FUSE, CIFS, SMB 2, FAT, exFAT: the number of a file may change while it lies there. */
 const WITHOUT_INODES = new Set([0x65735546, 0xff534d42, 0xfe534d42, 0x4d44, 0x2011bab0]);
 
-/** The version of a file; for a link, that of its target. */
-export interface FileVersion {
+/** Status of a file, with its version; for a link, the status of its target. */
+export interface FileStatus {
   onDisk: string | Buffer;
   version: string;
   size: bigint;
@@ -18,7 +18,7 @@ export interface FileVersion {
 }
 
 /** Null: there is no such file. Undefined: it cannot be known. */
-export type Found = FileVersion | null | undefined;
+export type FoundStatus = FileStatus | null | undefined;
 
 export class FileVersions {
   readonly #roots: readonly string[];
@@ -31,12 +31,12 @@ export class FileVersions {
   }
 
   /** `slow`: it takes more than one call. */
-  now(root: string, path: string): Found | 'slow' {
+  now(root: string, path: string): FoundStatus | 'slow' {
     const found = hasEscapes(path) ? 'link' : this.#stat(join(root, path));
     return found === 'link' ? 'slow' : found;
   }
 
-  async read(root: string, path: string): Promise<Found> {
+  async read(root: string, path: string): Promise<FoundStatus> {
     const onDisk = hasEscapes(path) ? await pathOnDisk(root, path) : join(root, path);
     const found = this.#stat(onDisk);
     if (found !== 'link') return found;
@@ -45,7 +45,7 @@ export class FileVersions {
     return status === 'link' ? null : status;
   }
 
-  #stat(onDisk: string | Buffer): Found | 'link' {
+  #stat(onDisk: string | Buffer): FoundStatus | 'link' {
     try {
       const status = lstatSync(onDisk, { bigint: true });
       if (status.isSymbolicLink()) return 'link';

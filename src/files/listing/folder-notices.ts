@@ -45,7 +45,7 @@ export class FolderNotices {
     else if (this.#folders.size >= MOST_FOLDERS) this.#isRefused = true;
     else if (!this.#isRefused) {
       known?.watcher.close();
-      this.#watch(root, folder, identity);
+      this.#subscribe(root, folder, identity);
     }
   }
 
@@ -70,7 +70,7 @@ export class FolderNotices {
     this.#folders.clear();
   }
 
-  #watch(root: string, folder: string, identity: string): void {
+  #subscribe(root: string, folder: string, identity: string): void {
     try {
       const watcher = watch(folder, (_type, name) => {
         this.#changed(root, name === null ? folder : posix.join(folder, name));

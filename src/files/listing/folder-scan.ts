@@ -1,7 +1,7 @@
 /**
  * Scans the folders of one watch. A scan looks at every image; what the system tells of changed folders only makes a
- * look come sooner. What is known of each file is in `SeenFiles`: the service takes those that are due, says what its
- * ledger knows of them, and submits what is fresh.
+ * look come sooner. What is known of each file is in `SeenFiles`: the service takes those that are stable, says what
+ * its ledger knows of them, and submits the new ones.
  */
 import { join, posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { outsideText } from './resolve-beneath.js';
 import {
   SeenFiles,
   type FileCounts,
-  type FreshFile,
+  type NewFile,
   type SeenFile,
   type Standing,
 } from './seen-files.js';
@@ -55,7 +55,7 @@ export interface ScanReport {
 
 export class FolderScan {
   readonly #spec: ScanSpec;
-  readonly #onDue: (what: 'due' | 'scan') => void;
+  readonly #notify: (what: 'stable' | 'scan') => void;
   readonly #alive: () => void;
   readonly #notices: FolderNotices;
   readonly #files: SeenFiles;
@@ -63,24 +63,24 @@ export class FolderScan {
   #existing: SeenFile[] = [];
   #unlisted: ReadonlySet<string>;
   #isWhole = false;
-  #settling: NodeJS.Timeout | undefined;
+  #settleTimer: NodeJS.Timeout | undefined;
 
   /** `alive` is called at least every second while it works. */
-  constructor(spec: ScanSpec, onDue: (what: 'due' | 'scan') => void, alive: () => void) {
+  constructor(spec: ScanSpec, notify: (what: 'stable' | 'scan') => void, alive: () => void) {
     this.#spec = spec;
-    this.#onDue = onDue;
+    this.#notify = notify;
     this.#alive = alive;
     this.#unlisted = new Set(spec.unlisted);
     this.#files = new SeenFiles(spec.settleMs);
     this.#versions = new FileVersions(spec.roots);
     this.#notices = new FolderNotices(spec.notices, (root, paths) => {
-      void this.#notice(root, paths);
+      void this.#onNames(root, paths);
     });
   }
 
   close(): void {
     this.#notices.close();
-    clearTimeout(this.#settling);
+    clearTimeout(this.#settleTimer);
     this.#files.clear();
   }
 
@@ -101,7 +101,7 @@ export class FolderScan {
     this.#isWhole = faults.length === 0;
     this.#files.endScan(this.#isWhole);
     const isNoticed = this.#notices.end();
-    this.#settle();
+    this.#armSettleTimer();
     return {
       counts: this.counts(),
       isWhole: this.#isWhole,
@@ -128,9 +128,9 @@ export class FolderScan {
     this.#unlisted = new Set();
   }
 
-  /** Files that rest and that the ledger has not been asked about. */
-  take(limit: number): SeenFile[] {
-    return this.#files.take(limit);
+  /** Stable files, about which the ledger is now asked. */
+  takeStable(limit: number): SeenFile[] {
+    return this.#files.takeStable(limit);
   }
 
   /** Takes the answers of the ledger about files that were taken. */
@@ -146,9 +146,9 @@ export class FolderScan {
   }
 
   /** Files to submit, the first that arrived first. Each is looked at once more. */
-  async takeFresh(limit: number): Promise<FreshFile[]> {
-    const files = await this.#files.takeFresh(limit, (root, path) => this.#look(root, path));
-    this.#settle();
+  async takeNew(limit: number): Promise<NewFile[]> {
+    const files = await this.#files.takeNew(limit, (root, path) => this.#look(root, path));
+    this.#armSettleTimer();
     return files;
   }
 
@@ -239,13 +239,13 @@ export class FolderScan {
       const isNew = !this.#files.has(path);
       const isThere = this.#lookNow(root, path) ?? (await this.#look(root, path));
       if (!isThere || !isNew || !isExisting) continue;
-      const file = this.#files.takeAsKnown(path);
+      const file = this.#files.takeAsHandled(path);
       if (file !== null) this.#existing.push(file);
     }
   }
 
   /** The system tells of these names. What they mean beyond a file that is known is for a scan to find out. */
-  async #notice(root: string, paths: readonly string[]): Promise<void> {
+  async #onNames(root: string, paths: readonly string[]): Promise<void> {
     let isUnclear = false;
     for (const path of paths) {
       const known = this.#files.rootOf(path);
@@ -253,8 +253,8 @@ export class FolderScan {
         await this.#look(root, path);
       } else isUnclear ||= IMAGE_NAME.test(path) || this.#isFolder(root, path);
     }
-    this.#settle();
-    if (isUnclear) this.#onDue('scan');
+    this.#armSettleTimer();
+    if (isUnclear) this.#notify('scan');
   }
 
   /** It is one, or was one at the last scan. */
@@ -287,22 +287,22 @@ export class FolderScan {
     return found === 'slow' ? null : this.#files.look(root, path, found);
   }
 
-  /** Looks at moving files again when they have rested long enough, and says what is due. */
-  #settle(): void {
-    clearTimeout(this.#settling);
-    if (this.#files.counts.due > 0) this.#onDue('due');
-    const wait = this.#files.msUntilRest;
+  /** Looks at unstable files again when their settle time has passed, and says that some are stable. */
+  #armSettleTimer(): void {
+    clearTimeout(this.#settleTimer);
+    if (this.#files.counts.stable > 0) this.#notify('stable');
+    const wait = this.#files.msUntilStable;
     if (wait === null) return;
-    this.#settling = setTimeout(() => void this.#lookAtMoving(), Math.max(1, Math.ceil(wait)));
+    this.#settleTimer = setTimeout(() => void this.#lookAtSettled(), Math.max(1, Math.ceil(wait)));
   }
 
-  async #lookAtMoving(): Promise<void> {
-    for (const [index, { root, path }] of this.#files.resting().entries()) {
+  async #lookAtSettled(): Promise<void> {
+    for (const [index, { root, path }] of this.#files.settled().entries()) {
       await this.#look(root, path);
       if ((index + 1) % LOOKS_PER_TURN !== 0) continue;
       this.#alive();
       await setImmediate();
     }
-    this.#settle();
+    this.#armSettleTimer();
   }
 }

@@ -83,7 +83,7 @@ async function walk(
   root: RealRoot,
   path: string,
 ): Promise<Destination> {
-  const pending = partsOf(path);
+  const remaining = partsOf(path);
   let [top, at] = [root, root.real];
   let links = 0;
   let link = '';
@@ -93,14 +93,14 @@ async function walk(
     inCircle,
   });
   const enter = (from: string): boolean => {
-    const entered = enterFrom(roots, from, pending);
+    const entered = enterFrom(roots, from, remaining);
     if (entered === null) return false;
-    pending.splice(0, pending.length, ...entered.pending);
+    remaining.splice(0, remaining.length, ...entered.remaining);
     top = entered.root;
     at = top.real;
     return true;
   };
-  for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
+  for (let name = remaining.shift(); name !== undefined; name = remaining.shift()) {
     if (name === '.') continue;
     if (name === '..') {
       if (at !== top.real) at = parentOf(at);
@@ -117,9 +117,9 @@ async function walk(
       const target = await readlink(bytesOf(next), 'buffer').catch(() => null);
       if (target === null) return null;
       const text = bytesText(target);
-      pending.unshift(...partsOf(text));
+      remaining.unshift(...partsOf(text));
       if (text.startsWith('/') && !enter('')) return outside(false);
-    } else if (pending.length > 0 && !status.isDirectory()) {
+    } else if (remaining.length > 0 && !status.isDirectory()) {
       return null;
     } else at = next;
   }
@@ -127,20 +127,20 @@ async function walk(
 }
 
 /**
- * The innermost root that the pending names lead to, and the names behind it. They count from the folder `from`, which
- * lies outside.
+ * The innermost root that the remaining names lead to, and the names behind it. They count from the folder `from`,
+ * which lies outside.
  */
 function enterFrom(
   roots: readonly RealRoot[],
   from: string,
-  pending: readonly string[],
-): { root: RealRoot; pending: string[] } | null {
+  remaining: readonly string[],
+): { root: RealRoot; remaining: string[] } | null {
   let at = from;
-  let entered: { root: RealRoot; pending: string[] } | null = null;
+  let entered: { root: RealRoot; remaining: string[] } | null = null;
   for (let next = 0; ; next += 1) {
     const root = roots.find(({ path, real }) => path === at || real === at);
-    if (root !== undefined) entered = { root, pending: pending.slice(next) };
-    const name = pending[next];
+    if (root !== undefined) entered = { root, remaining: remaining.slice(next) };
+    const name = remaining[next];
     if (name === undefined || (name === '..' && entered !== null)) return entered;
     if (name === '..') at = parentOf(at);
     else if (name !== '.') at += `/${name}`;

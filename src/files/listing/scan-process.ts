@@ -1,6 +1,6 @@
 /**
  * The process in which watched folders are scanned: a volume that hangs holds it, not the service. It keeps the version
- * of every file that it has seen, and says when some have come to rest.
+ * of every file that it has seen, and says when some are stable.
  */
 import { FolderScan, type ScanSpec } from './folder-scan.js';
 
@@ -17,7 +17,7 @@ export type FromScanner =
   | { ready: true }
   | { id: number; value: unknown }
   | { id: number; failure: string }
-  | { watch: number; told: 'due' | 'scan' }
+  | { watch: number; told: 'stable' | 'scan' }
   /** It works, on this watch. */
   | { alive: number };
 

@@ -2,20 +2,21 @@
  * The files that one watch has seen, by path: the version of each, and how far it has come. Every change of a state is
  * made by `#become`, a new version of a file begins anew.
  *
- *             rests            take            answer
- *   moving ──────────▶ due ──────────▶ asked ──────────▶ known
- *     │                 ▲ ▲              │ ▲ ├─────────▶ pending ── askAgain ──▶ due
- *     │ empty, or no    │ └── answer ────┘ │ └─────────▶ fresh
- *     ▼ permission      │                  └─ takeFresh ───┘
- *   skipped ────────────┘
+ *                look           takeStable          answer
+ *   unstable ──────────▶ stable ──────────▶ asked ──────────▶ handled
+ *     │                   ▲ ▲                │ ▲ ├──────────▶ deferred ── askAgain ──▶ stable
+ *     │ empty, or no      │ └──── answer ────┘ │ └──────────▶ new
+ *     ▼ permission        │                    └─── takeNew ───┘
+ *   skipped ──── look ────┘
  *
- * A new version of a file begins at `moving`; `takeAsKnown` makes a file `known` from any state; a file that a whole
- * scan does not find is dropped.
+ * A new version of a file begins at `unstable`; `takeAsHandled` makes a file `handled` from any state; a file that a
+ * whole scan does not find is dropped. A skipped file whose permission was given is stable at the next look; one that
+ * gets content has a new version.
  *
- * A file rests when two looks, `settleMs` apart by a clock that nobody sets, have found the same version. One that is
- * overwritten for `MOST_SETTLES` times as long without resting is taken as it is.
+ * A file is stable when two looks, `settleMs` apart by a clock that nobody sets, have found the same version. A
+ * restless one, which is overwritten for `MOST_SETTLES` times as long, counts as stable without that.
  */
-import { isReadable, type FileVersion, type Found } from './file-versions.js';
+import { isReadable, type FileStatus, type FoundStatus } from './file-versions.js';
 
 /** A file that is overwritten for so many times `settleMs` is taken; one that only grows is still being written. */
 const MOST_SETTLES = 10;
@@ -26,28 +27,28 @@ export interface SeenFile {
   version: string;
 }
 
-export interface FreshFile extends SeenFile {
+export interface NewFile extends SeenFile {
   /** Since it arrived, as far as is known. */
   ageMs: number;
   isCopy: boolean;
 }
 
-/** State of a file in the ledger. `due`: ask for it again. `copy`: fresh, and other files have its version. */
-export type Standing = 'due' | 'pending' | 'fresh' | 'copy' | 'known';
+/** State of a file in the ledger. `stable`: ask for it again. `copy`: new, and other files have its version. */
+export type Standing = 'stable' | 'deferred' | 'new' | 'copy' | 'handled';
 
 export interface FileCounts {
   files: number;
-  moving: number;
-  due: number;
-  fresh: number;
-  pending: number;
-  /** Since the first of the fresh ones arrived; 0 without one. */
-  oldestFreshMs: number;
+  unstable: number;
+  stable: number;
+  new: number;
+  deferred: number;
+  /** Since the first of the new ones arrived; 0 without one. */
+  oldestNewMs: number;
 }
 
-type State = 'moving' | 'skipped' | 'due' | 'asked' | 'pending' | 'fresh' | 'known';
+type State = 'unstable' | 'skipped' | 'stable' | 'asked' | 'deferred' | 'new' | 'handled';
 
-interface Entry {
+interface SeenEntry {
   root: string;
   version: string;
   size: bigint;
@@ -55,7 +56,7 @@ interface Entry {
   /** Time of the first look that found this version. */
   since: number;
   arrived: number;
-  /** Time of the first look that found it overwritten before it had come to rest or was taken. */
+  /** Time of the first look that found it overwritten before it was stable or taken. */
   restlessSince: number | null;
   state: State;
   isCopy: boolean;
@@ -64,16 +65,16 @@ interface Entry {
 
 export class SeenFiles {
   readonly #settleMs: number;
-  readonly #entries = new Map<string, Entry>();
-  /** Paths by state, in the order in which they came to it. Of most files, which are known, there is no second list. */
-  readonly #in: Partial<Record<State, Set<string>>> & Record<Listed, Set<string>> = {
-    moving: new Set(),
+  readonly #entries = new Map<string, SeenEntry>();
+  /** Paths by state, in the order in which they came to it. Handled files, which are most, are in no second list. */
+  readonly #in: Partial<Record<State, Set<string>>> & Record<IndexedState, Set<string>> = {
+    unstable: new Set(),
     skipped: new Set(),
-    due: new Set(),
-    pending: new Set(),
-    fresh: new Set(),
+    stable: new Set(),
+    deferred: new Set(),
+    new: new Set(),
   };
-  /** Taken although they did not come to rest. */
+  /** Taken although they did not become stable. */
   readonly #restless = new Set<string>();
   #scan = 0;
   #begun = performance.now();
@@ -89,15 +90,15 @@ export class SeenFiles {
   }
 
   get counts(): FileCounts {
-    const [first = ''] = this.#in.fresh;
+    const [first = ''] = this.#in.new;
     const arrived = this.#entries.get(first)?.arrived;
     return {
       files: this.#entries.size,
-      moving: this.#in.moving.size,
-      due: this.#in.due.size,
-      fresh: this.#in.fresh.size,
-      pending: this.#in.pending.size,
-      oldestFreshMs: arrived === undefined ? 0 : performance.now() - arrived,
+      unstable: this.#in.unstable.size,
+      stable: this.#in.stable.size,
+      new: this.#in.new.size,
+      deferred: this.#in.deferred.size,
+      oldestNewMs: arrived === undefined ? 0 : performance.now() - arrived,
     };
   }
 
@@ -127,7 +128,7 @@ export class SeenFiles {
   }
 
   /** Takes what a look at the file has found. False: there is no file. */
-  look(root: string, path: string, found: Found): boolean {
+  look(root: string, path: string, found: FoundStatus): boolean {
     if (found === null) {
       this.#drop(path);
       return false;
@@ -142,7 +143,7 @@ export class SeenFiles {
       entry = this.#replaced(path, found, now) ?? this.#add(root, path, found, now);
     }
     entry.scan = this.#scan;
-    this.#rest(path, entry, found, now);
+    this.#updateState(path, entry, found, now);
     return true;
   }
 
@@ -151,16 +152,16 @@ export class SeenFiles {
   }
 
   /** Its version is given, and needs no answer of the ledger. */
-  takeAsKnown(path: string): SeenFile | null {
+  takeAsHandled(path: string): SeenFile | null {
     const entry = this.#entries.get(path);
     if (entry === undefined) return null;
-    this.#become(path, entry, 'known');
+    this.#become(path, entry, 'handled');
     return { path, version: entry.version };
   }
 
-  /** Files that rest and that the ledger has not been asked about. */
-  take(limit: number): SeenFile[] {
-    return this.#first('due', limit).map(([path, entry]) => {
+  /** Stable files, about which the ledger is now asked. */
+  takeStable(limit: number): SeenFile[] {
+    return this.#first('stable', limit).map(([path, entry]) => {
       this.#become(path, entry, 'asked');
       return { path, version: entry.version };
     });
@@ -172,24 +173,25 @@ export class SeenFiles {
       const entry = this.#entries.get(path);
       if (entry?.version !== version || entry.state !== 'asked') continue;
       entry.isCopy = standing === 'copy';
-      this.#become(path, entry, standing === 'copy' ? 'fresh' : standing);
+      this.#become(path, entry, standing === 'copy' ? 'new' : standing);
     }
   }
 
-  /** The ledger may say something else of pending files now. */
+  /** The ledger may say something else of deferred files now. */
   askAgain(): void {
-    for (const [path, entry] of this.#first('pending', Infinity)) this.#become(path, entry, 'due');
+    for (const [path, entry] of this.#first('deferred', Infinity))
+      this.#become(path, entry, 'stable');
   }
 
-  /** The fresh files that came first. `lookAgain` looks at each: one that has another version by then is not taken. */
-  async takeFresh(
+  /** The new files that came first. `lookAgain` looks at each: one that has another version by then is not taken. */
+  async takeNew(
     limit: number,
     lookAgain: (root: string, path: string) => Promise<unknown>,
-  ): Promise<FreshFile[]> {
-    const files: FreshFile[] = [];
-    for (const [path, entry] of this.#first('fresh', limit)) {
+  ): Promise<NewFile[]> {
+    const files: NewFile[] = [];
+    for (const [path, entry] of this.#first('new', limit)) {
       await lookAgain(entry.root, path);
-      if (this.#entries.get(path) !== entry || entry.state !== 'fresh') continue;
+      if (this.#entries.get(path) !== entry || entry.state !== 'new') continue;
       this.#become(path, entry, 'asked');
       entry.restlessSince = null;
       const { version, arrived, isCopy } = entry;
@@ -198,16 +200,16 @@ export class SeenFiles {
     return files;
   }
 
-  /** How long the first of the moving files has still to rest; null without one. */
-  get msUntilRest(): number | null {
-    const [first] = this.#first('moving', 1);
+  /** Until the settle time of the first unstable file has passed; null without one. */
+  get msUntilStable(): number | null {
+    const [first] = this.#first('unstable', 1);
     return first === undefined ? null : first[1].since + this.#settleMs - performance.now();
   }
 
-  /** Moving files that have rested long enough if they have not changed since. */
-  resting(): { root: string; path: string }[] {
+  /** Unstable files whose settle time has passed: each is stable if a look finds the same version. */
+  settled(): { root: string; path: string }[] {
     const before = performance.now() - this.#settleMs;
-    return this.#first('moving', Infinity).flatMap(([path, { root, since }]) =>
+    return this.#first('unstable', Infinity).flatMap(([path, { root, since }]) =>
       since <= before ? [{ root, path }] : [],
     );
   }
@@ -222,7 +224,7 @@ export class SeenFiles {
     return skipped;
   }
 
-  /** For people; empty where every file comes to rest. */
+  /** For people; empty where every file becomes stable. */
   get remarks(): string[] {
     const count = this.#restless.size;
     if (count === 0) return [];
@@ -236,64 +238,65 @@ export class SeenFiles {
   }
 
   /** The present version of the file has been there for a time, or it changes for too long. */
-  #rest(path: string, entry: Entry, found: FileVersion, now: number): void {
-    const rests = now - entry.since >= this.#settleMs;
+  #updateState(path: string, entry: SeenEntry, found: FileStatus, now: number): void {
+    const isSettled = now - entry.since >= this.#settleMs;
     const isRestless = this.#isRestless(entry, now);
-    if (rests) this.#restless.delete(path);
+    if (isSettled) this.#restless.delete(path);
     else if (isRestless) this.#restless.add(path);
     // One that is overwritten is empty for a moment.
-    const isDue = rests || (isRestless && entry.size > 0n);
-    if ((entry.state === 'moving' && isDue) || entry.state === 'skipped') {
+    const isStable = isSettled || (isRestless && entry.size > 0n);
+    if ((entry.state === 'unstable' && isStable) || entry.state === 'skipped') {
       const isTaken = entry.size > 0n && isReadable(found.onDisk);
-      this.#become(path, entry, isTaken ? 'due' : 'skipped');
+      this.#become(path, entry, isTaken ? 'stable' : 'skipped');
     }
   }
 
-  #isRestless({ restlessSince }: Entry, now: number): boolean {
+  #isRestless({ restlessSince }: SeenEntry, now: number): boolean {
     return restlessSince !== null && now - restlessSince >= MOST_SETTLES * this.#settleMs;
   }
 
-  /** A restless file stays fresh under its new version: by the time it is submitted there is always another one. */
-  #replaced(path: string, found: FileVersion, now: number): Entry | null {
+  /** A restless file stays new under its new version: by the time it is submitted there is always another one. */
+  #replaced(path: string, found: FileStatus, now: number): SeenEntry | null {
     const entry = this.#entries.get(path);
-    if (entry?.state !== 'fresh' || !this.#isRestless(entry, now)) return null;
+    if (entry?.state !== 'new' || !this.#isRestless(entry, now)) return null;
     const { version, size, inode } = found;
     return Object.assign(entry, { version, size, inode, since: now });
   }
 
-  #add(root: string, path: string, found: FileVersion, now: number): Entry {
+  #add(root: string, path: string, found: FileStatus, now: number): SeenEntry {
     const { version, size, inode } = found;
     const restlessSince = this.#restlessSince(path, found, now);
     const wasRestless = this.#restless.has(path);
     this.#drop(path);
-    const entry: Entry = {
+    const entry: SeenEntry = {
       ...{ root, version, size, inode, since: now, restlessSince },
       arrived: this.#arrival(found, now),
-      state: 'moving',
+      state: 'unstable',
       isCopy: false,
       scan: this.#scan,
     };
     this.#entries.set(path, entry);
-    this.#become(path, entry, 'moving');
+    this.#become(path, entry, 'unstable');
     if (wasRestless) this.#restless.add(path);
     return entry;
   }
 
-  #restlessSince(path: string, { inode, size }: FileVersion, now: number): number | null {
+  #restlessSince(path: string, { inode, size }: FileStatus, now: number): number | null {
     const before = this.#entries.get(path);
-    if (before === undefined || ['known', 'pending', 'skipped'].includes(before.state)) return null;
+    if (before === undefined || ['handled', 'deferred', 'skipped'].includes(before.state))
+      return null;
     const grows = before.inode === inode && size > before.size;
     return before.restlessSince ?? (grows ? null : now);
   }
 
   /** When the file changed, where its clock and ours show that this was since the last scan. */
-  #arrival({ changedAt }: FileVersion, now: number): number {
+  #arrival({ changedAt }: FileStatus, now: number): number {
     const age = Date.now() - changedAt;
     const arrived = now - age;
     return age >= 0 && arrived >= this.#scannedAt ? arrived : now;
   }
 
-  #become(path: string, entry: Entry, state: State): void {
+  #become(path: string, entry: SeenEntry, state: State): void {
     this.#in[entry.state]?.delete(path);
     entry.state = state;
     this.#in[state]?.add(path);
@@ -306,8 +309,8 @@ export class SeenFiles {
     this.#restless.delete(path);
   }
 
-  #first(state: Listed, limit: number): [string, Entry][] {
-    const found: [string, Entry][] = [];
+  #first(state: IndexedState, limit: number): [string, SeenEntry][] {
+    const found: [string, SeenEntry][] = [];
     for (const path of this.#in[state]) {
       if (found.length >= limit) break;
       const entry = this.#entries.get(path);
@@ -317,4 +320,4 @@ export class SeenFiles {
   }
 }
 
-type Listed = Exclude<State, 'asked' | 'known'>;
+type IndexedState = Exclude<State, 'asked' | 'handled'>;

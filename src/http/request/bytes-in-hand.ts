@@ -3,7 +3,7 @@ import { LatticeError } from '../../api/errors.js';
 import type { Config } from '../../settings/config.js';
 
 /** The bytes that one request holds. */
-export interface Share {
+export interface ByteReservation {
   /** Throws `overloaded` when there is no room for so many more bytes. */
   add(bytes: number): void;
 }
@@ -21,7 +21,7 @@ export class BytesInHand {
   }
 
   /** Added bytes count until `release`, which is called once. */
-  open(): Share & { release(): void } {
+  open(): ByteReservation & { release(): void } {
     let own = 0;
     const add = (bytes: number) => {
       if (this.#held + bytes > this.#most) {

@@ -4,7 +4,7 @@ import { environmentName } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
 import { PICTURE_FORMATS } from '../../files/picture-format.js';
 import type { AppContext } from '../app-env.js';
-import { BytesInHand, type Share } from './bytes-in-hand.js';
+import { BytesInHand, type ByteReservation } from './bytes-in-hand.js';
 import { ArrivingPicture, bodyOf, declaredBytes, readChunks, refuseCoding } from './read-body.js';
 import { refuseText } from './text-for-picture.js';
 import { FORM_OVERHEAD, IMAGE_FIELD, readForm, type Form } from './read-form.js';
@@ -48,17 +48,17 @@ export class PictureBodies {
    * where pictures are not accepted, `body_too_large`, `overloaded`, or as `readForm`.
    */
   receive<T>(c: AppContext, work: (picture: PictureBody) => Promise<T>): Promise<T> {
-    return this.hold(c, async (share) => work(await this.#read(c, share)));
+    return this.hold(c, async (reservation) => work(await this.#read(c, reservation)));
   }
 
-  /** Bytes that `work` adds to the share count as in hand until it ends. Rejects where pictures are not accepted. */
-  async hold<T>(c: AppContext, work: (share: Share) => Promise<T>): Promise<T> {
+  /** Bytes that `work` adds to the reservation count until it ends. Rejects where pictures are not accepted. */
+  async hold<T>(c: AppContext, work: (reservation: ByteReservation) => Promise<T>): Promise<T> {
     this.#check(c);
-    const share = this.#inHand.open();
+    const reservation = this.#inHand.open();
     try {
-      return await work(share);
+      return await work(reservation);
     } finally {
-      share.release();
+      reservation.release();
     }
   }
 
@@ -73,14 +73,14 @@ export class PictureBodies {
     refuseCoding(c);
   }
 
-  async #read(c: AppContext, share: Share): Promise<PictureBody> {
+  async #read(c: AppContext, reservation: ByteReservation): Promise<PictureBody> {
     const { maxFileBytes } = this.#config;
     const type = c.req.header('content-type') ?? '';
     const bodyBytes = declaredBytes(c);
     if (bodyBytes !== null && bodyBytes > (this.maxBytes(type) ?? 0)) {
       throw new LatticeError('body_too_large', `The picture exceeds ${maxFileBytes} bytes.`);
     }
-    const picture = new ArrivingPicture(maxFileBytes, bodyBytes, share);
+    const picture = new ArrivingPicture(maxFileBytes, bodyBytes, reservation);
     let form: Form = { name: IMAGE_FIELD, fields: [] };
     if (FORM.test(type)) form = await readForm(bodyOf(c), type, picture);
     else {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import { LatticeError } from '../../api/errors.js';
 import type { AppContext } from '../app-env.js';
-import type { Share } from './bytes-in-hand.js';
+import type { ByteReservation } from './bytes-in-hand.js';
 
 /** The body as it arrives. A request that came over no server has only the stream of the web. */
 export function bodyOf(c: AppContext): Readable {
@@ -60,17 +60,17 @@ export function readChunks(body: Readable, onChunk: (chunk: Buffer) => void): Pr
 /** A picture while its bytes arrive: each is copied once, into memory that was counted before. */
 export class ArrivingPicture {
   readonly #maxBytes: number;
-  readonly #share: Share;
+  readonly #reservation: ByteReservation;
   /** Null when the length of the body is unknown. */
   readonly #whole: Buffer | null;
   readonly #chunks: Buffer[] = [];
   #size = 0;
 
   /** `bodyBytes`: length of the body that it arrives in, null for a chunked one. Throws `overloaded`. */
-  constructor(maxBytes: number, bodyBytes: number | null, share: Share) {
+  constructor(maxBytes: number, bodyBytes: number | null, reservation: ByteReservation) {
     this.#maxBytes = maxBytes;
-    this.#share = share;
-    if (bodyBytes !== null) share.add(Math.min(bodyBytes, maxBytes));
+    this.#reservation = reservation;
+    if (bodyBytes !== null) reservation.add(Math.min(bodyBytes, maxBytes));
     this.#whole = bodyBytes === null ? null : Buffer.allocUnsafe(Math.min(bodyBytes, maxBytes));
   }
 
@@ -82,7 +82,7 @@ export class ArrivingPicture {
     }
     if (this.#whole === null) {
       // At the end the chunks and the picture made of them are in memory together.
-      this.#share.add(2 * chunk.length);
+      this.#reservation.add(2 * chunk.length);
       this.#chunks.push(chunk);
     } else chunk.copy(this.#whole, this.#size);
     this.#size = size;

@@ -13,9 +13,9 @@ import type { ShadowAgreement } from '../../aliases/agreement-window.js';
 import {
   agreementFigures,
   leastAgreeingSchema,
-  viewAgreementFigures,
+  toWireAgreementFigures,
 } from '../../answers/agreement-figures.js';
-import { viewComparedBox } from '../../answers/compared-box.js';
+import { toWireComparedBox } from '../../answers/compared-box.js';
 import type { HideFolders } from '../../answers/shown-problem.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
@@ -255,7 +255,7 @@ export function aliasRoutes(
       throw new LatticeError('no_other_model', `The alias '${alias.name}' has no shadow.`);
     }
     const agreement = shadows.agreement(alias, c.get('keyId'));
-    return replyJson(c, 200, viewAgreement(alias, alias.shadow, agreement, hide));
+    return replyJson(c, 200, toWireAgreement(alias, alias.shadow, agreement, hide));
   });
   route(DELETE, async (c) => {
     await aliases.remove(knownName(c));
@@ -277,7 +277,7 @@ function aliasOf(alias: StoredAlias): AliasBody {
   return { name, version, before, model, canary, shadow, stored_at: storedAt };
 }
 
-function viewAgreement(
+function toWireAgreement(
   { name, version, model }: StoredAlias,
   shadow: string,
   { pictures, latestShare, flagged, least, ...rest }: ShadowAgreement,
@@ -291,12 +291,12 @@ function viewAgreement(
     images: pictures,
     latest_share: latestShare,
     flagged,
-    ...viewAgreementFigures(rest),
+    ...toWireAgreementFigures(rest),
     least: least.map(({ picture: { path, size, boxes }, ...each }) => ({
       ...each,
       image_path: hide(path),
       image: size,
-      boxes: boxes.map(viewComparedBox),
+      boxes: boxes.map(toWireComparedBox),
     })),
     model_ms: toMicros(rest.modelMs),
     shadow_ms: toMicros(rest.shadowMs),

@@ -11,7 +11,7 @@ import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats
 import { rounded } from '../../base/rounded.js';
 import { LatticeError } from '../../api/errors.js';
 import { nodeGpuSchema, type NodeGpu } from '../../api/schemas/gpu-reading.js';
-import { serviceStateView, type ServiceState } from '../../api/schemas/service-state.js';
+import { serviceStateWire, type ServiceState } from '../../api/schemas/service-state.js';
 import {
   imageFigures,
   imageFiguresSchema,
@@ -70,7 +70,7 @@ const images = snakeCase(imageFiguresSchema);
 const imagesSchema = z.object(images.shape).openapi('ClusterImages', {
   description: 'Images that wait, that workers have in hand, and that are done',
 });
-const serviceSchema = z.object(serviceStateView.shape).openapi('ServiceState', {
+const serviceSchema = z.object(serviceStateWire.shape).openapi('ServiceState', {
   description: 'Whether the service keeps up, and why not',
 });
 
@@ -140,8 +140,8 @@ export function clusterRoutes(
         const state = serviceState(figures.waiting);
         const { detector: executor, absent = () => [] } = cluster;
         const told = { status, stats, figures, state };
-        const body = view(told, executor.workers(), executor.modelDigests());
-        body.workers.push(...absent().map(viewAbsent));
+        const body = toWire(told, executor.workers(), executor.modelDigests());
+        body.workers.push(...absent().map(toWireAbsent));
         return replyJson(c, 200, body, rayHeaders(status));
       } catch (thrown) {
         if (thrown instanceof LatticeError) throw thrown;
@@ -169,18 +169,18 @@ interface Told {
   state: ServiceState;
 }
 
-function view(
+function toWire(
   { status, stats, figures, state }: Told,
   workers: readonly WorkerReport[],
   digests: ModelDigests,
 ): ClusterStatusBody {
   return {
-    ...snapshot.view(status),
-    nodes: status.nodes.map(node.view),
-    unanswered: status.unanswered.map(unanswered.view),
-    engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
-    images: images.view(figures),
-    service: serviceStateView.view(state),
+    ...snapshot.toWire(status),
+    nodes: status.nodes.map(node.toWire),
+    unanswered: status.unanswered.map(unanswered.toWire),
+    engine: { ...engine.toWire(stats), gpus: gpusOf(workers).map(toWireGpu) },
+    images: images.toWire(figures),
+    service: serviceStateWire.toWire(state),
     workers: workers.map(({ worker, inHand, completed }) => {
       const { device, precision } = worker.stats();
       return {
@@ -202,7 +202,7 @@ function view(
   };
 }
 
-function viewAbsent(worker: AbsentWorker): ClusterStatusBody['workers'][0] {
+function toWireAbsent(worker: AbsentWorker): ClusterStatusBody['workers'][0] {
   const { workerId, nodeId, state, reason } = worker;
   return {
     worker_id: workerId,
@@ -219,8 +219,8 @@ function viewAbsent(worker: AbsentWorker): ClusterStatusBody['workers'][0] {
 }
 
 /** Its age to the millisecond. */
-function viewGpu(reading: NodeGpu): z.infer<typeof gpuSchema> {
-  const view = gpu.view(reading);
-  const age = view.sample_age_seconds;
-  return { ...view, sample_age_seconds: age === null ? null : rounded(age, 3) };
+function toWireGpu(reading: NodeGpu): z.infer<typeof gpuSchema> {
+  const body = gpu.toWire(reading);
+  const age = body.sample_age_seconds;
+  return { ...body, sample_age_seconds: age === null ? null : rounded(age, 3) };
 }

@@ -8,7 +8,7 @@ import { readParameters, type DetectOptions } from '../../api/options.js';
 import type { DetectRequest } from '../../execution/detector.js';
 import { checkImagePath } from '../../files/image-paths.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { imageFields, viewImage } from '../../answers/processed-image.js';
+import { imageFields, toWireImage } from '../../answers/processed-image.js';
 import { replyJson } from '../answer/reply.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
@@ -183,7 +183,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
         ? await draw(image ?? body.image_path, c.get('keyId'), run)
         : { result: await run(), file: undefined };
     const { confidence } = options;
-    return replyJson(c, 200, view(body.image_path, result, confidence, file), {
+    return replyJson(c, 200, toWire(body.image_path, result, confidence, file), {
       'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
     });
   };
@@ -267,7 +267,7 @@ function boundedDrawing({ annotator, logger }: AppDeps) {
   };
 }
 
-function view(
+function toWire(
   path: string,
   result: ImageResult,
   confidence: number,
@@ -276,7 +276,7 @@ function view(
   return {
     status: 'success',
     image_path: path,
-    ...viewImage(result, file),
+    ...toWireImage(result, file),
     confidence_threshold: confidence,
     model: result.model,
     worker_id: result.workerId,

@@ -180,7 +180,7 @@ export function imageRoutes(route: AddRoute, { config, detector, uploads }: AppD
     refuseWhereOff();
     const { under, cursor, limit } = readQuery(folderQuerySchema, c.req.queries());
     const after = cursor === undefined ? '' : readCursor(cursor, 'a list', nameOf);
-    return replyJson(c, 200, view(await folders.list(under, after, limit)));
+    return replyJson(c, 200, toWire(await folders.list(under, after, limit)));
   });
   route(FILE, async (c) => {
     const { path, width, crop, upload } = readQuery(pictureFileSchema, c.req.queries());
@@ -216,7 +216,7 @@ export function imageRoutes(route: AddRoute, { config, detector, uploads }: AppD
   });
 }
 
-function view({ path, entries, next }: FolderListing): FolderPageBody {
+function toWire({ path, entries, next }: FolderListing): FolderPageBody {
   return {
     path,
     entries: entries.map(({ name, path: entryPath, isFolder, status }) => ({

@@ -38,7 +38,7 @@ export type ModelListBody = z.infer<typeof modelListSchema>;
 export function modelRoutes(route: AddRoute, { detector, catalogue, hide }: RouteParts): void {
   const list = async (): Promise<ModelListBody> => ({
     models: (await detector.models()).map((each): ModelBody => {
-      return { ...model.view(each), reason: each.reason === null ? null : hide(each.reason) };
+      return { ...model.toWire(each), reason: each.reason === null ? null : hide(each.reason) };
     }),
   });
   route(

@@ -233,19 +233,19 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
     const { files } = validate(uploadPlanSchema, value);
     const planned = (files ?? []).map(({ name, bytes }) => ({ name, bytes: bytes ?? undefined }));
     const { upload, leftOut } = await uploads.create(planned, c.get('keyId'));
-    const body: NewUploadBody = { ...viewOf(upload), left_out: leftOut };
+    const body: NewUploadBody = { ...toWire(upload), left_out: leftOut };
     return replyJson(c, 201, body, { location: `/v1/uploads/${upload.uploadId}` });
   });
   route(LIST, async (c) => {
     const { limit, cursor = null } = readQuery(uploadsQuerySchema, c.req.queries());
     const page = await uploads.list(c.get('keyId'), { limit, cursor });
     const body: UploadListBody = {
-      uploads: page.uploads.map(viewOf),
+      uploads: page.uploads.map(toWire),
       next_cursor: page.nextCursor,
     };
     return replyJson(c, 200, body);
   });
-  route(GET, async (c) => replyJson(c, 200, viewOf(await uploads.get(idOf(c), c.get('keyId')))));
+  route(GET, async (c) => replyJson(c, 200, toWire(await uploads.get(idOf(c), c.get('keyId')))));
   route({ ...PUT_FILE, maxBodyBytes: config.maxFileBytes }, async (c) => {
     refuse();
     refuseCoding(c);
@@ -293,7 +293,7 @@ function hasBody(c: AppContext): boolean {
   return (declaredBytes(c) ?? 0) > 0 || c.req.header('transfer-encoding') !== undefined;
 }
 
-function viewOf({
+function toWire({
   uploadId,
   state,
   createdAt,

@@ -83,7 +83,7 @@ export function viewRoutes(route: AddRoute, { views, config }: RouteParts): void
       tags: ['Views'],
       answers: { 200: json('All views', viewListSchema) },
     },
-    (c) => replyJson(c, 200, { views: views.list(c.get('keyId')).map(viewOf) }),
+    (c) => replyJson(c, 200, { views: views.list(c.get('keyId')).map(toWire) }),
   );
   route(
     {
@@ -99,7 +99,7 @@ export function viewRoutes(route: AddRoute, { views, config }: RouteParts): void
     },
     async (c) => {
       const { version } = readQuery(versionQuerySchema, c.req.queries());
-      return replyJson(c, 200, viewOf(await views.get(knownName(c), c.get('keyId'), version)));
+      return replyJson(c, 200, toWire(await views.get(knownName(c), c.get('keyId'), version)));
     },
   );
   route(
@@ -131,7 +131,7 @@ export function viewRoutes(route: AddRoute, { views, config }: RouteParts): void
       const { regions, paths } = validate(viewPutSchema, body);
       const content = { regions: regions.map(givenFields), paths: paths ?? [] };
       const { stored, created } = await views.put(name, content, c.get('keyId'));
-      return replyJson(c, created ? 201 : 200, viewOf(stored));
+      return replyJson(c, created ? 201 : 200, toWire(stored));
     },
   );
   route(
@@ -165,6 +165,6 @@ function givenFields(region: Region): Region {
   return Object.fromEntries(Object.entries(region).filter(([, value]) => value !== null)) as Region;
 }
 
-function viewOf({ name, version, storedAt, regions, paths }: StoredView): ViewBody {
+function toWire({ name, version, storedAt, regions, paths }: StoredView): ViewBody {
   return { name, version, stored_at: storedAt, regions: [...regions], paths: [...paths] };
 }

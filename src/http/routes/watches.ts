@@ -7,7 +7,7 @@ import { withMember } from '../../base/json-text.js';
 import { checkImagePath, refuseCostlyGlob } from '../../files/image-paths.js';
 import { EXISTING_FILES, watchNotFound, type WatchContent } from '../../store/watched.js';
 import { waitingFiles, WATCH_STATES } from '../../watches/watch-run.js';
-import type { WatchView } from '../../watches/watches.js';
+import type { WatchSnapshot } from '../../watches/watches.js';
 import { replyJsonText, replyRaw } from '../answer/reply.js';
 import type { AppContext } from '../app-env.js';
 import { readJsonText } from '../request/json-body.js';
@@ -139,7 +139,7 @@ const lagSchema = z.object({ p50: z.number(), p99: z.number() }).openapi('WatchL
     'Seconds from arrival to result, of the newest 1000 files since the service was started',
 });
 
-const statusView = snakeCase(
+const statusWire = snakeCase(
   z.object({
     state: z.enum(WATCH_STATES).openapi({
       description:
@@ -176,7 +176,7 @@ const watchSchema = z
     name: nameSchema,
     created_at: timestampSchema,
     ...answeredFields,
-    ...statusView.shape,
+    ...statusWire.shape,
     metadata: metadataSchema,
   })
   .openapi('Watch');
@@ -288,13 +288,13 @@ export function watchRoutes(route: AddRoute, parts: RouteParts): void {
     refuseLongLists(value, config);
     const patch = validate(watchPatchSchema, value);
     const sent = memberText(text, ['metadata']);
-    const view = await watches.change(name, keyId, async (watch) => {
+    const snapshot = await watches.change(name, keyId, async (watch) => {
       const metadata = sent ?? watch.settings.metadata ?? undefined;
       const given = metadata === undefined ? {} : { metadata: JSON.parse(metadata) as unknown };
       const whole = { name, ...writtenFields(watch), ...given, ...patch };
       return (await contentOf(whole, () => metadata, keyId)).content;
     });
-    return replyJsonText(c, 200, textOf(view));
+    return replyJsonText(c, 200, textOf(snapshot));
   });
   route(DELETE, async (c) => {
     await watches.remove(knownName(c), c.get('keyId'));
@@ -360,13 +360,14 @@ function writtenFields(watch: WatchContent) {
 }
 
 /** Numbers in its metadata keep their digits. */
-function textOf({ watch, progress, counts }: WatchView): string {
+function textOf({ watch, progress, counts }: WatchSnapshot): string {
   const { report, scannedAt } = progress;
-  const { known, pending, submitted, succeeded, failed } = counts;
-  const status = statusView.view({
+  const { recorded, inJob, submitted, succeeded, failed } = counts;
+  const status = statusWire.toWire({
     ...progress,
     files: {
-      ...{ known, waiting: waitingFiles(progress), pending, submitted, succeeded, failed },
+      ...{ known: recorded, waiting: waitingFiles(progress), pending: inJob },
+      ...{ submitted, succeeded, failed },
       skipped: report?.skipped ?? {},
     },
     lastScan:

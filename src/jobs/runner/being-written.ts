@@ -1,6 +1,7 @@
 /**
- * Images of a job that could not be used and whose files are fresh: they may still be written. They are run again after
- * a pause, in which they hold nothing, as long as their files change; at rest they fail after two more looks.
+ * Images of a job that could not be used and whose files were modified recently: they may still be written. They are
+ * run again after a pause, in which they hold nothing, as long as their files change; at rest they fail after two more
+ * looks.
  */
 import { hasMoved, type FileRead, type FileStamp } from '../../api/schemas/file-read.js';
 import type { WaitingImage } from '../../store/job-records.js';

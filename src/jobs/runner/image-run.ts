@@ -143,7 +143,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
   }
 }
 
-/** Whether the file may hold a part only of what it will hold: it is fresh, or is another one by now. */
+/** Whether the file may hold a part only of what it will hold: it was modified recently, or is another one by now. */
 async function isPart({ look }: ImageRunner, path: string, error: LatticeError): Promise<boolean> {
   const { code, file } = error;
   if (ERRORS[code].ofPart !== true) return false;

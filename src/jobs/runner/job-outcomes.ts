@@ -32,7 +32,7 @@ type KnownEnd = Extract<ImageEnd, { outcome: unknown }>;
 export class JobOutcomes {
   readonly #job: QueuedJob;
   readonly #parts: OutcomeParts;
-  #lease = 0;
+  #fencingToken = 0;
   #keyId: string | null = null;
   #watch: string | null = null;
   #finishedImages = 0;
@@ -55,8 +55,8 @@ export class JobOutcomes {
     this.#parts = parts;
   }
 
-  begin({ job, lease }: StartedJob): void {
-    this.#lease = lease;
+  begin({ job, fencingToken }: StartedJob): void {
+    this.#fencingToken = fencingToken;
     this.#keyId = job.spec.keyId;
     this.#watch = job.watch;
     this.#finishedImages = job.finishedImages;
@@ -97,7 +97,13 @@ export class JobOutcomes {
       const batch = this.#unsaved;
       this.#unsaved = [];
       const recorded = await patience.untilDone('record', () =>
-        store.record(this.#job.number, this.#lease, batch, this.#workerId, Date.now() / 1000),
+        store.record(
+          this.#job.number,
+          this.#fencingToken,
+          batch,
+          this.#workerId,
+          Date.now() / 1000,
+        ),
       );
       if (recorded === null) break;
       this.#savedAt = performance.now();

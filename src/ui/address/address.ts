@@ -1,36 +1,36 @@
-/** The content of the address bar: the view, and its filters. */
+/** The content of the address bar: the screen, and its filters. */
 
-export type Place =
-  | { view: 'detect' }
-  | { view: 'jobs' }
-  | { view: 'job'; jobId: string }
+export type Route =
+  | { screen: 'detect' }
+  | { screen: 'jobs' }
+  | { screen: 'job'; jobId: string }
   /** `index` counts the images of the job from 0. */
-  | { view: 'image'; jobId: string; index: number }
-  | { view: 'watches' }
-  | { view: 'service' };
+  | { screen: 'image'; jobId: string; index: number }
+  | { screen: 'watches' }
+  | { screen: 'service' };
 
-/** Texts by name; what they mean is up to the view. */
+/** Texts by name; what they mean is up to the screen. */
 export type Query = Readonly<Record<string, string>>;
 
 export interface Address {
-  place: Place;
+  route: Route;
   query: Query;
 }
 
-/** `#/jobs/ID/images/17?min=40` -> its view and filters. An unknown address is that of the first view. */
+/** `#/jobs/ID/images/17?min=40` -> its screen and filters. An unknown address is that of the first screen. */
 export function readAddress(hash: string): Address {
   const [, path = '', query = ''] = /^#?\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   return {
-    place: readPlace(path.split('/').map(decoded)),
+    route: readRoute(path.split('/').map(decoded)),
     query: Object.fromEntries(new URLSearchParams(query)),
   };
 }
 
 /** Filters that are empty are left out. */
-export function hashOf(place: Place, query: Query = {}): string {
+export function hashOf(route: Route, query: Query = {}): string {
   const given = Object.entries(query).filter(([, text]) => text !== '');
   const filters = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
-  return `#/${pathOf(place)}${filters}`;
+  return `#/${pathOf(route)}${filters}`;
 }
 
 /** Names in one text: with commas between them, as JSON where one has a comma itself. */
@@ -52,22 +52,22 @@ export function listOf(text = ''): string[] {
   return text.split(',').filter((name) => name !== '');
 }
 
-function readPlace([first, jobId = '', images, number = '']: readonly string[]): Place {
-  if (first === 'service' || first === 'watches') return { view: first };
-  if (first !== 'jobs') return { view: 'detect' };
-  if (jobId === '') return { view: 'jobs' };
+function readRoute([first, jobId = '', images, number = '']: readonly string[]): Route {
+  if (first === 'service' || first === 'watches') return { screen: first };
+  if (first !== 'jobs') return { screen: 'detect' };
+  if (jobId === '') return { screen: 'jobs' };
   const isImage = images === 'images' && /^\d{1,9}$/.test(number);
-  return isImage ? { view: 'image', jobId, index: Number(number) } : { view: 'job', jobId };
+  return isImage ? { screen: 'image', jobId, index: Number(number) } : { screen: 'job', jobId };
 }
 
-function pathOf(place: Place): string {
-  switch (place.view) {
+function pathOf(route: Route): string {
+  switch (route.screen) {
     case 'job':
-      return `jobs/${encodeURIComponent(place.jobId)}`;
+      return `jobs/${encodeURIComponent(route.jobId)}`;
     case 'image':
-      return `jobs/${encodeURIComponent(place.jobId)}/images/${place.index}`;
+      return `jobs/${encodeURIComponent(route.jobId)}/images/${route.index}`;
     default:
-      return place.view;
+      return route.screen;
   }
 }
 

@@ -1,6 +1,6 @@
 /** The address bar as a signal. */
 import { signal } from '@preact/signals';
-import { hashOf, readAddress, type Place, type Query } from './address.js';
+import { hashOf, readAddress, type Route, type Query } from './address.js';
 
 export const address = signal(readAddress(location.hash));
 
@@ -14,19 +14,19 @@ window.addEventListener('hashchange', () => {
   address.value = readAddress(location.hash);
 });
 
-/** Opens a view; Back returns to this one. */
-export function goTo(place: Place, query: Query = {}): void {
+/** Opens a screen; Back returns to this one. */
+export function goTo(route: Route, query: Query = {}): void {
   write();
-  const hash = hashOf(place, query);
+  const hash = hashOf(route, query);
   location.hash = hash;
   // The event comes later than the next call may.
   address.value = readAddress(hash);
 }
 
-/** Sets filters of this view. Back skips them: a slider would fill the history. */
+/** Sets filters of this screen. Back skips them: a slider would fill the history. */
 export function setQuery(changes: Query): void {
-  const { place, query } = address.peek();
-  address.value = readAddress(hashOf(place, { ...query, ...changes }));
+  const { route, query } = address.peek();
+  address.value = readAddress(hashOf(route, { ...query, ...changes }));
   isWritten = false;
   if (writing !== undefined) return;
   write();
@@ -39,6 +39,6 @@ export function setQuery(changes: Query): void {
 function write(): void {
   if (isWritten) return;
   isWritten = true;
-  const { place, query } = address.peek();
-  history.replaceState(history.state, '', hashOf(place, query));
+  const { route, query } = address.peek();
+  history.replaceState(history.state, '', hashOf(route, query));
 }

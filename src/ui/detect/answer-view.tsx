@@ -67,7 +67,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
     marks.active.value = null;
   }, [answer]);
   useEffect(() => {
-    marks.view.value = WHOLE;
+    marks.viewWindow.value = WHOLE;
   }, [source]);
   return (
     <div class="answer">

@@ -1,5 +1,5 @@
 /** The request of the detect view: it asks for all boxes that the slider may show. */
-import { viewParameters, type WireParameters } from '../../api/options.js';
+import { toWireParameters, type WireParameters } from '../../api/options.js';
 import type { Region } from '../../api/region-rules.js';
 import type { DetectRequest } from '../../client/records.js';
 import type { WrittenOptions } from '../options/written-options.js';
@@ -114,7 +114,7 @@ export function detectFields({
 }
 
 function givenFields(written: WrittenOptions): Partial<WireParameters> {
-  const fields: [string, unknown][] = Object.entries(viewParameters(written));
+  const fields: [string, unknown][] = Object.entries(toWireParameters(written));
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 

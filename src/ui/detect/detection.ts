@@ -102,7 +102,7 @@ export function detect(source: Source): void {
  * `model`, empty for the default one, `classes`, `view` or a written option: what is shown is detected again with it.
  */
 export function choose(changes: Query): void {
-  goTo({ view: 'detect' }, { ...address.peek().query, ...changes });
+  goTo({ screen: 'detect' }, { ...address.peek().query, ...changes });
 }
 
 export const allClasses = (wanted: boolean): Query => ({ classes: wanted ? ALL : '' });
@@ -111,8 +111,8 @@ export const allClasses = (wanted: boolean): Query => ({ classes: wanted ? ALL :
 export function followAddress(): () => void {
   if (Object.keys(address.peek().query).length === 0) setQuery(left);
   return effect(() => {
-    const { place, query } = address.value;
-    if (place.view !== 'detect') return;
+    const { route, query } = address.value;
+    if (route.screen !== 'detect') return;
     left = query;
     const { path = '', sent: name = '', model: wanted = '', classes = '' } = query;
     const next = JSON.stringify([

@@ -73,7 +73,7 @@ export function PhotoJob({ photos, model, onClose }: PhotoJobProps) {
         { signal },
       );
       isTaken.current = true;
-      goTo({ view: 'job', jobId: job_id });
+      goTo({ screen: 'job', jobId: job_id });
     } catch (error) {
       if (!signal.aborted) fault.value = error;
     }

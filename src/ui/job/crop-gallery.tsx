@@ -102,7 +102,7 @@ function CropTile({ crop, jobId, place, isTabStop, onOpen }: TileProps) {
   return (
     <a
       class="grid-tile ok"
-      href={hashOf({ view: 'image', jobId, index }, { box: String(id) })}
+      href={hashOf({ screen: 'image', jobId, index }, { box: String(id) })}
       data-place={place}
       tabIndex={isTabStop ? 0 : -1}
       onClick={onOpen}

@@ -53,10 +53,10 @@ export function ImageView({ jobId, threshold, index, filter }: ImageViewProps) {
   }, [jobId, at, JSON.stringify(filter), retries]);
   const link = (image: JobImage, place: number): string =>
     hashOf(
-      { view: 'image', jobId, index: image.index },
+      { screen: 'image', jobId, index: image.index },
       { ...queryOf(filter), ...keptChoice(), ...(isFiltered(filter) ? { at: String(place) } : {}) },
     );
-  const grid = hashOf({ view: 'job', jobId }, { ...queryOf(filter), ...keptChoice() });
+  const grid = hashOf({ screen: 'job', jobId }, { ...queryOf(filter), ...keptChoice() });
   const { value } = shown;
   const before = value?.before ? link(value.before, value.place - 1) : null;
   const after = value?.after ? link(value.after, value.place + 1) : null;

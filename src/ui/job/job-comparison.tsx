@@ -194,7 +194,7 @@ function Figures({ changes }: { changes: JobChanges }) {
         ].join(', ')}
         {!complete && unread === 0 && '; a job still runs'}
         {' · '}
-        <a href={hashOf({ view: 'job', jobId: other.job_id })}>the other job</a>
+        <a href={hashOf({ screen: 'job', jobId: other.job_id })}>the other job</a>
       </p>
       {classes.length > 0 && (
         <table>
@@ -233,7 +233,7 @@ function Changed({ image, jobId }: { image: ChangedImage; jobId: string }) {
   return (
     <>
       <p class="row">
-        <a href={hashOf({ view: 'image', jobId, index })}>
+        <a href={hashOf({ screen: 'image', jobId, index })}>
           <Foreign text={path} />
         </a>
       </p>

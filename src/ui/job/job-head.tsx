@@ -40,7 +40,7 @@ export function JobHead(props: { job: JobStatus; record: JobRecord; filter: Imag
           {job.watch !== null && (
             <>
               {' · from the watch '}
-              <a href={hashOf({ view: 'watches' }, { name: job.watch })}>
+              <a href={hashOf({ screen: 'watches' }, { name: job.watch })}>
                 <Foreign text={job.watch} />
               </a>
             </>

@@ -57,7 +57,7 @@ function Tags({ job: { tags }, record }: Omit<LabelsProps, 'now'>) {
     <ul class="tags" aria-label="Tags">
       {tags.map((tag) => (
         <li key={tag} class="tag">
-          <a href={hashOf({ view: 'jobs' }, { tag })} title="Jobs with this tag">
+          <a href={hashOf({ screen: 'jobs' }, { tag })} title="Jobs with this tag">
             <Foreign text={tag} />
           </a>
           <Button

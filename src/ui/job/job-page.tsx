@@ -29,9 +29,9 @@ type Shown = (typeof SHOWN)[number]['name'];
 
 /** The job that the address names. */
 export function JobPage() {
-  const { place } = address.value;
-  return place.view === 'job' || place.view === 'image' ? (
-    <JobOfId key={place.jobId} jobId={place.jobId} />
+  const { route } = address.value;
+  return route.screen === 'job' || route.screen === 'image' ? (
+    <JobOfId key={route.jobId} jobId={route.jobId} />
   ) : null;
 }
 
@@ -60,16 +60,16 @@ function JobOfId({ jobId }: { jobId: string }) {
 
 function Job({ job, record }: { job: JobStatus; record: JobRecord }) {
   const filter = useComputed(() => readFilter(address.value.query));
-  const { place } = address.value;
+  const { route } = address.value;
   const shown = SHOWN.find(({ name }) => name === address.value.query.show)?.name ?? 'images';
   const jobId = job.job_id;
   const fault = record.fault.value;
-  if (place.view === 'image') {
+  if (route.screen === 'image') {
     return (
       <ImageView
         jobId={jobId}
         threshold={job.confidence_threshold}
-        index={place.index}
+        index={route.index}
         filter={filter.value}
       />
     );

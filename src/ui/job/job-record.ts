@@ -70,7 +70,7 @@ class LiveJob implements JobRecord {
   retry = (images: 'failed' | 'all'): void => {
     void this.#ask(async () => {
       const { job_id } = await service.retry(this.#jobId, { images });
-      goTo({ view: 'job', jobId: job_id });
+      goTo({ screen: 'job', jobId: job_id });
     });
   };
 
@@ -85,7 +85,7 @@ class LiveJob implements JobRecord {
     void this.#ask(async () => {
       await service.remove(this.#jobId);
       forgetJob(this.#jobId);
-      goTo({ view: 'jobs' });
+      goTo({ screen: 'jobs' });
     });
   };
 

@@ -39,7 +39,7 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
   const name = fileName(image.image_path);
   const boxes = image.status === 'ok' ? passingBoxes(image.detections, filter) : [];
   const href = hashOf(
-    { view: 'image', jobId, index: image.index },
+    { screen: 'image', jobId, index: image.index },
     { ...queryOf(filter), ...keptChoice(), ...(isFiltered(filter) ? { at: String(place) } : {}) },
   );
   return (

@@ -34,7 +34,7 @@ export function ProcessedImage({ image, threshold }: ProcessedImageProps) {
     const id = chosen === undefined ? null : Number(chosen);
     marks.active.value = null;
     marks.pinned.value = id;
-    marks.view.value = WHOLE;
+    marks.viewWindow.value = WHOLE;
     marks.zoomTo.value = id;
   }, [image]);
   return (

@@ -1,6 +1,6 @@
 /** The request of the form of jobs. An empty field is one that is not given. */
 import type { GivenLabels } from '../../api/job-labels.js';
-import { viewParameters } from '../../api/options.js';
+import { toWireParameters } from '../../api/options.js';
 import { FIELD_ROWS, type FieldRow, type GivenFields } from '../../api/submission-fields.js';
 import { jobText } from '../../client/job-text.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
@@ -72,7 +72,7 @@ export function jobSettings(fields: JobFields): Omit<JobSubmit, 'metadata' | 'im
     job_type: type,
     model_name: textOrNull(model),
     classes: takesClasses(type) && classes.length > 0 ? [...classes] : null,
-    ...viewParameters(fields.written ?? {}),
+    ...toWireParameters(fields.written ?? {}),
     confidence_threshold: threshold,
     ...Object.fromEntries(FORM_ROWS.map(({ wireName }) => [wireName, fields[wireName] ?? null])),
     view: textOrNull(view),

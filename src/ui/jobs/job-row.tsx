@@ -25,7 +25,7 @@ export function JobRow({ jobId, now }: { jobId: string; now: number }) {
         <StatePill state={shownState(job)} />
         <div class="job-name">
           {/* The link covers the row; what can be pressed beside it lies above. */}
-          <a class="job-link" href={hashOf({ view: 'job', jobId })}>
+          <a class="job-link" href={hashOf({ screen: 'job', jobId })}>
             <Foreign text={job.title} />
           </a>
           <p class="fine">
@@ -67,7 +67,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
         <a
           key={tag}
           class="tag"
-          href={hashOf({ view: 'jobs' }, searchQuery({ ...search, tag }))}
+          href={hashOf({ screen: 'jobs' }, searchQuery({ ...search, tag }))}
           title={`Jobs with the tag ${visible(tag)}`}
         >
           {visible(tag)}

@@ -60,7 +60,7 @@ export function JobsView() {
     [],
   );
   useSignalEffect(() => {
-    if (address.value.place.view === 'jobs') showSearch(search.value);
+    if (address.value.route.screen === 'jobs') showSearch(search.value);
   });
   useShortcuts('Jobs', [
     { keys: '/', title: 'Search', run: searchJobs },
@@ -97,7 +97,7 @@ export function JobsView() {
           onClose={() => (isOpen.value = false)}
           onAccepted={(jobId) => {
             isOpen.value = false;
-            goTo({ view: 'job', jobId });
+            goTo({ screen: 'job', jobId });
           }}
         />
       )}
@@ -123,7 +123,7 @@ function Tabs({ search }: { search: JobSearch }) {
       {tabs.map(([each, name, count]) => (
         <a
           key={name}
-          href={hashOf({ view: 'jobs' }, searchQuery({ ...search, state: each }))}
+          href={hashOf({ screen: 'jobs' }, searchQuery({ ...search, state: each }))}
           aria-current={each === search.state ? 'page' : undefined}
         >
           {name} <span class="tab-count">{typeof count === 'number' ? grouped(count) : ''}</span>
@@ -174,7 +174,7 @@ function NoJobs({ search, onNew }: { search: JobSearch; onNew: () => void }) {
     return (
       <div role="status">
         <Empty icon="search" title={visible(nothingFound(search))}>
-          <a class="button" href={hashOf({ view: 'jobs' }, all)}>
+          <a class="button" href={hashOf({ screen: 'jobs' }, all)}>
             Clear the search
           </a>
         </Empty>

@@ -96,7 +96,7 @@ function Chip({ row: { page }, search }: ControlProps) {
 
 /** Back returns to the list as it was. */
 function open(search: JobSearch, changes: Partial<JobSearch>): void {
-  goTo({ view: 'jobs' }, searchQuery({ ...search, ...changes }));
+  goTo({ screen: 'jobs' }, searchQuery({ ...search, ...changes }));
 }
 
 function WordsField() {
@@ -110,7 +110,7 @@ function WordsField() {
   const search = (): void => {
     clearTimeout(timer.current);
     timer.current = undefined;
-    if (address.peek().place.view === 'jobs') setQuery({ q: typed.peek() });
+    if (address.peek().route.screen === 'jobs') setQuery({ q: typed.peek() });
   };
   return (
     <form

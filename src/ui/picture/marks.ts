@@ -23,7 +23,7 @@ export interface PictureMarks {
   /** Set to a box to zoom to it, or to `whole`. */
   zoomTo: Signal<number | 'whole' | null>;
   /** The part of the picture that is shown. */
-  view: Signal<ViewWindow>;
+  viewWindow: Signal<ViewWindow>;
   /** The place that the picture has on the screen; its width is 0 until that is known. */
   stage: Signal<Size>;
   /** Null: the pointer marks boxes. */
@@ -37,7 +37,7 @@ export function usePictureMarks(): PictureMarks {
     labels: useSignal<LabelMode>('fit'),
     boxesShown: useSignal(true),
     zoomTo: useSignal<number | 'whole' | null>(null),
-    view: useSignal(WHOLE),
+    viewWindow: useSignal(WHOLE),
     stage: useSignal<Size>({ width: 0, height: 0 }),
     tool: useSignal<PointTool | null>(null),
   };

@@ -32,7 +32,8 @@ export function pictureKeys(filter: BoxFilter, marks: PictureMarks): Shortcut[] 
       keys: 'Escape',
       title: 'Mark no box, show the whole picture',
       isOn: () =>
-        marks.tool.peek() === null && (marks.pinned.peek() !== null || marks.view.peek().zoom > 1),
+        marks.tool.peek() === null &&
+        (marks.pinned.peek() !== null || marks.viewWindow.peek().zoom > 1),
       run: () => {
         if (marks.pinned.peek() === null) marks.zoomTo.value = 'whole';
         marks.pinned.value = null;

@@ -21,7 +21,8 @@ type FetchPicture = (
   upload: string | undefined,
 ) => Promise<Blob>;
 
-export interface PictureLease {
+/** A picture in use, until `release`. */
+export interface PictureRef {
   /** Rejects with the refusal of the service. */
   url: Promise<string>;
   release(): void;
@@ -38,7 +39,7 @@ export class PictureUrls {
     this.#mostUnused = mostUnused;
   }
 
-  lease(path: string, width?: number, crop?: string, upload?: string): PictureLease {
+  acquire(path: string, width?: number, crop?: string, upload?: string): PictureRef {
     const key = `${width} ${crop} ${upload} ${path}`;
     const entry = this.#entries.get(key) ?? this.#open(key, path, width, crop, upload);
     entry.users += 1;

@@ -30,19 +30,19 @@ const PAN = 60;
 
 export function Picture({ url, alt, size, boxes, marks, isOld, children, tools }: PictureProps) {
   const stage = useRef<HTMLDivElement>(null);
-  const { view, stage: stageSize } = marks;
+  const { viewWindow, stage: stageSize } = marks;
   const placed = useComputed(() =>
     boxes.value.map((shown) => ({
       shown,
-      rect: onScreen(shown.box, size, stageSize.value, view.value),
+      rect: onScreen(shown.box, size, stageSize.value, viewWindow.value),
     })),
   );
   const middle = () => ({ x: stageSize.peek().width / 2, y: stageSize.peek().height / 2 });
   const zoom = (factor: number, at = middle()): void => {
-    view.value = zoomedAt(view.peek(), factor, at, stageSize.peek());
+    viewWindow.value = zoomedAt(viewWindow.peek(), factor, at, stageSize.peek());
   };
   const pan = (dx: number, dy: number): void => {
-    view.value = moved(view.peek(), dx, dy, stageSize.peek());
+    viewWindow.value = moved(viewWindow.peek(), dx, dy, stageSize.peek());
   };
 
   useEffect(() => {
@@ -51,35 +51,35 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children, tools }
     const watch = new ResizeObserver(([entry]) => {
       if (entry === undefined) return;
       const { width, height } = entry.contentRect;
-      view.value = WHOLE;
+      viewWindow.value = WHOLE;
       stageSize.value = { width, height };
     });
     watch.observe(element);
     return () => watch.disconnect();
-  }, [stageSize, view]);
+  }, [stageSize, viewWindow]);
   useEffect(
     () =>
       effect(() => {
         const wanted = marks.zoomTo.value;
         if (wanted === null || stageSize.value.width === 0) return;
         marks.zoomTo.value = null;
-        if (wanted === 'whole') view.value = WHOLE;
+        if (wanted === 'whole') viewWindow.value = WHOLE;
         const found = boxes.peek().find(({ id }) => id === wanted);
         if (found === undefined) return;
         const rect = onScreen(found.box, size, stageSize.peek(), WHOLE);
-        view.value = windowOn(rect, stageSize.peek());
+        viewWindow.value = windowOn(rect, stageSize.peek());
       }),
-    [marks.zoomTo, boxes, size, stageSize, view],
+    [marks.zoomTo, boxes, size, stageSize, viewWindow],
   );
   usePointers(stage, {
-    isZoomed: () => view.peek().zoom > 1,
+    isZoomed: () => viewWindow.peek().zoom > 1,
     zoom,
     pan,
     hover: (point) => {
       const tool = marks.tool.peek();
       if (tool !== null) {
         marks.active.value = null;
-        tool.hover(point === null ? null : shareAt(point, stageSize.peek(), view.peek()));
+        tool.hover(point === null ? null : shareAt(point, stageSize.peek(), viewWindow.peek()));
         return;
       }
       const index =
@@ -94,7 +94,7 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children, tools }
     press: (point) => {
       const tool = marks.tool.peek();
       if (tool !== null) {
-        tool.press(shareAt(point, stageSize.peek(), view.peek()));
+        tool.press(shareAt(point, stageSize.peek(), viewWindow.peek()));
         return;
       }
       const hit = marks.active.peek();
@@ -105,7 +105,7 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children, tools }
     },
   });
 
-  const { zoom: factor, x, y } = view.value;
+  const { zoom: factor, x, y } = viewWindow.value;
   const cursor = `${factor > 1 ? ' zoomed' : ''}${marks.tool.value === null ? '' : ' drawing'}`;
   return (
     <figure
@@ -119,7 +119,7 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children, tools }
         aria-label={alt}
         tabIndex={0}
         onKeyDown={(event) => {
-          if (keyOf(event, { zoom, pan, whole: () => (view.value = WHOLE) }))
+          if (keyOf(event, { zoom, pan, whole: () => (viewWindow.value = WHOLE) }))
             event.preventDefault();
         }}
       >
@@ -156,7 +156,7 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children, tools }
           icon="fit"
           name="Show the whole picture"
           disabled={factor === 1}
-          onClick={() => (view.value = WHOLE)}
+          onClick={() => (viewWindow.value = WHOLE)}
         />
         <Button
           class="tool"

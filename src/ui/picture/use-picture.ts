@@ -32,9 +32,9 @@ export function usePicture(path: string | null, width?: number, crop?: string): 
   const key = path === null ? null : `${path} ${crop ?? ''} ${upload ?? ''}`;
   useEffect(() => {
     if (path === null) return;
-    const lease = urls.lease(path, width, crop, upload);
+    const picture = urls.acquire(path, width, crop, upload);
     let gone = false;
-    lease.url.then(
+    picture.url.then(
       (url) => {
         if (!gone) setShown({ of: key, url, fault: null });
       },
@@ -44,7 +44,7 @@ export function usePicture(path: string | null, width?: number, crop?: string): 
     );
     return () => {
       gone = true;
-      lease.release();
+      picture.release();
     };
   }, [path, width, crop, upload]);
   return key !== null && shown.of === key ? shown : NONE;

@@ -83,7 +83,8 @@ function Draft({ marks, corners }: HandlesProps & { corners: readonly Share[] })
   }, [marks.tool]);
   const { width, height } = marks.stage.value;
   const pointer = hovered.value === null ? [] : [hovered.value];
-  const place = (corner: Share): Point => placeOf(corner, marks.stage.value, marks.view.value);
+  const place = (corner: Share): Point =>
+    placeOf(corner, marks.stage.value, marks.viewWindow.value);
   const points = [...corners, ...pointer].map(place).map(({ x, y }) => `${x},${y}`);
   const [first] = corners;
   return (
@@ -122,7 +123,8 @@ interface CornersProps extends HandlesProps {
 
 function Corners({ at, name, polygon, marks }: CornersProps) {
   const set = (to: Polygon): void => change((regions) => withRegion(regions, at, { polygon: to }));
-  const place = (corner: Share) => styleOf(placeOf(corner, marks.stage.value, marks.view.value));
+  const place = (corner: Share) =>
+    styleOf(placeOf(corner, marks.stage.value, marks.viewWindow.value));
   const drag = useDrag(marks, (corner, to) => {
     const now = shown.peek()[at]?.polygon ?? polygon;
     set(withCornerAt(now, corner, to));
@@ -185,14 +187,14 @@ function useDrag(marks: PictureMarks, onMove: (corner: number, to: Share) => voi
     onPointerDown: (event: TargetedPointerEvent<HTMLElement>) => {
       event.currentTarget.setPointerCapture(event.pointerId);
       const point = pointOf(event);
-      const place = placeOf(from, marks.stage.peek(), marks.view.peek());
+      const place = placeOf(from, marks.stage.peek(), marks.viewWindow.peek());
       distance.current = { x: place.x - point.x, y: place.y - point.y };
     },
     onPointerMove: (event: TargetedPointerEvent<HTMLElement>) => {
       if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
       const { x, y } = pointOf(event);
       const to = { x: x + distance.current.x, y: y + distance.current.y };
-      onMove(corner, shareAt(to, marks.stage.peek(), marks.view.peek()));
+      onMove(corner, shareAt(to, marks.stage.peek(), marks.viewWindow.peek()));
     },
   });
 }

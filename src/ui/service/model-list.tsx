@@ -94,7 +94,7 @@ function ModelCard({ model, share, images }: ModelCardProps) {
       <Classes names={model.classes} />
       {state !== 'refused' && (
         <p>
-          <a class="button" href={hashOf({ view: 'detect' }, { model: name })}>
+          <a class="button" href={hashOf({ screen: 'detect' }, { model: name })}>
             Try it
           </a>
         </p>

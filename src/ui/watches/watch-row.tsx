@@ -62,7 +62,7 @@ function Actions({ watch, onPause, onChange, onRemove }: Omit<WatchRowProps, 'is
   };
   return (
     <div class="row watch-actions">
-      <a class="button" href={hashOf({ view: 'jobs' }, { watch: name })}>
+      <a class="button" href={hashOf({ screen: 'jobs' }, { watch: name })}>
         <Icon name="jobs" /> Jobs<span class="hidden-label"> of {name}</span>
       </a>
       {/* It keeps the focus: a disabled button would lose it. */}

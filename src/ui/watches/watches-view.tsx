@@ -67,7 +67,7 @@ export function WatchesView() {
           onAdded={({ name }) => {
             isOpen.value = false;
             said.value = `The watch ${name} is there.`;
-            goTo({ view: 'watches' }, { name });
+            goTo({ screen: 'watches' }, { name });
             list.ask();
           }}
         />

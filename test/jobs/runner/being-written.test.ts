@@ -76,7 +76,7 @@ test('a file that is replaced by a rename, and one that is cut and completed, gi
   expect((await set.outcomes(jobId)).map(bytesOf)).toEqual([WHOLE.length, WHOLE.length]);
 });
 
-test('a fresh file that stays as it is fails after two more looks', async () => {
+test('a recently modified file that stays as it is fails after two more looks', async () => {
   await using set = await open();
   set.write('damaged.jpg', 'part');
   const since = performance.now();

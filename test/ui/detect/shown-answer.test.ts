@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { viewImage } from '../../../src/answers/processed-image.js';
+import { toWireImage } from '../../../src/answers/processed-image.js';
 import type { DetectResponse } from '../../../src/client/records.js';
 import { shownAnswer } from '../../../src/ui/detect/shown-answer.js';
 import { shownBoxes } from '../../../src/ui/picture/shown-boxes.js';
@@ -12,7 +12,7 @@ const box = (name: string, confidence: number) => ({
 const answered = (detections: ReturnType<typeof box>[], threshold = 0.1): DetectResponse => ({
   status: 'success',
   image_path: 'a.jpg',
-  ...viewImage({
+  ...toWireImage({
     detections,
     processingTimeMs: 1,
     image: { width: 10, height: 10 },

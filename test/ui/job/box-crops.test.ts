@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bySureness, cropArea, cropsOf, leastCertain } from '../../../src/ui/job/box-crops.js';
 import { readFilter } from '../../../src/ui/job/image-filter.js';
-import { viewImage } from '../../../src/answers/processed-image.js';
+import { toWireImage } from '../../../src/answers/processed-image.js';
 import { okOutcome } from '../../support/outcomes.js';
 
 const histogram = (counts: Record<number, number>) =>
@@ -33,7 +33,7 @@ test('there is one crop per box that passes, least certain first', () => {
     image_path: `${index}.jpg`,
     status: 'ok' as const,
     worker_id: 'w',
-    ...viewImage(outcome),
+    ...toWireImage(outcome),
   });
   const failed = { index: 2, image_path: 'x.jpg', status: 'pending' as const };
   const crops = (query: Record<string, string>, below: number) =>

@@ -20,7 +20,7 @@ const BLOB = new Blob(['x']);
 
 test('two that show one picture ask once', async () => {
   const { urls, asked } = urlsOf(5);
-  const [one, two] = [urls.lease('/a'), urls.lease('/a')];
+  const [one, two] = [urls.acquire('/a'), urls.acquire('/a')];
   asked[0]!.answer(BLOB);
   expect(await one.url).toBe(await two.url);
   expect(asked).toHaveLength(1);
@@ -28,11 +28,11 @@ test('two that show one picture ask once', async () => {
 
 test('a picture that nobody waits for is not fetched to its end', async () => {
   const { urls, asked } = urlsOf(5);
-  const lease = urls.lease('/a');
-  lease.release();
+  const picture = urls.acquire('/a');
+  picture.release();
   expect(asked[0]!.signal.aborted).toBe(true);
-  await expect(lease.url).rejects.toThrow('aborted');
-  urls.lease('/a');
+  await expect(picture.url).rejects.toThrow('aborted');
+  urls.acquire('/a');
   expect(asked).toHaveLength(2);
 });
 
@@ -40,10 +40,10 @@ test('the last unused ones are kept, older ones are given up', async () => {
   const { urls, asked } = urlsOf(2);
   const show = async (path: string): Promise<string> => {
     const before = asked.length;
-    const lease = urls.lease(path);
+    const picture = urls.acquire(path);
     if (asked.length > before) asked.at(-1)!.answer(BLOB);
-    const url = await lease.url;
-    lease.release();
+    const url = await picture.url;
+    picture.release();
     return url;
   };
   const first = await show('/a');

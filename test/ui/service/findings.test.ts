@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serviceState, serviceStateView } from '../../../src/api/schemas/service-state.js';
+import { serviceState, serviceStateWire } from '../../../src/api/schemas/service-state.js';
 import type { ClusterStatus, Model } from '../../../src/client/records.js';
 import { findings, type Seen } from '../../../src/ui/service/findings.js';
 import { readingOf } from '../../../src/ui/service/reading.js';
@@ -69,7 +69,7 @@ test('a head of Ray that does not answer', () => {
 
 test('what the service has too little of, in its words; images that wait are no fault', () => {
   const facts = { cpuWaitRatio: 0.8, load: 31.2, cpus: 2, hangingFolders: 2, waiting: 491 };
-  const service = serviceStateView.view(serviceState(facts));
+  const service = serviceStateWire.toWire(serviceState(facts));
   const workers = [worker('ready', null)];
   expect(texts({ status: { ...status, service, workers } })).toEqual([
     'bad: 2 image folders do not answer.',

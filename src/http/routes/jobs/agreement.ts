@@ -5,7 +5,7 @@ import { agreeJobs, type JobAgreement } from '../../../jobs/job-agreement.js';
 import {
   agreementFigures,
   leastAgreeingSchema,
-  viewAgreementFigures,
+  toWireAgreementFigures,
 } from '../../../answers/agreement-figures.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 import { replyJson } from '../../answer/reply.js';
@@ -18,13 +18,13 @@ import {
   imageCountsSchema,
   isComplete,
   otherJob,
-  viewImageCounts,
+  toWireImageCounts,
 } from './changes.js';
 import {
   jobIdSchema,
   modelUsesSchema,
   stateSchema,
-  viewModelUses,
+  toWireModelUses,
 } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
 
@@ -82,12 +82,12 @@ export function jobAgreementRoutes(route: AddRoute, { jobs, hide }: RouteParts):
       const how = comparisonOf(c, hide);
       const job = await jobOfPath(c, jobs);
       const other = await otherJob(query.with, c, jobs);
-      return replyJson(c, 200, view(job, other, await agreeJobs(jobs, job, other, how), hide));
+      return replyJson(c, 200, toWire(job, other, await agreeJobs(jobs, job, other, how), hide));
     },
   );
 }
 
-function view(
+function toWire(
   job: Job,
   other: Job,
   { images, least, inferenceMs, ...figures }: JobAgreement,
@@ -95,11 +95,11 @@ function view(
 ): JobAgreementBody {
   const [first, second] = inferenceMs;
   return {
-    ...viewJob(job),
-    with: viewJob(other),
+    ...toWireJob(job),
+    with: toWireJob(other),
     complete: isComplete(job, other, images),
-    image_counts: viewImageCounts(images),
-    ...viewAgreementFigures(figures),
+    image_counts: toWireImageCounts(images),
+    ...toWireAgreementFigures(figures),
     least: least.map(({ picture: { path, index, otherIndex }, ...counts }) => ({
       ...counts,
       image_path: hide(path),
@@ -111,8 +111,8 @@ function view(
   };
 }
 
-const viewJob = (job: Job) => ({
+const toWireJob = (job: Job) => ({
   job_id: job.jobId,
   status: job.status,
-  models: viewModelUses(job),
+  models: toWireModelUses(job),
 });

@@ -13,7 +13,7 @@ import {
   type JobChanges,
 } from '../../../jobs/job-changes.js';
 import type { JobService } from '../../../jobs/job-service.js';
-import { viewComparedBox } from '../../../answers/compared-box.js';
+import { toWireComparedBox } from '../../../answers/compared-box.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 import type { AppContext } from '../../app-env.js';
 import { replyJson } from '../../answer/reply.js';
@@ -145,14 +145,14 @@ export function changeRoutes(route: AddRoute, { jobs, hide }: RouteParts): void 
       const images: ChangedImageBody[] = [];
       let boxes = 0;
       for await (const image of comparedImages(jobs, job, other, wanted, how)) {
-        const view = viewImage(image, hide);
-        images.push(view);
-        boxes += view.boxes.length;
+        const body = toWireImage(image, hide);
+        images.push(body);
+        boxes += body.boxes.length;
         if (boxes >= BOXES_PER_PAGE) break;
       }
       const next = query.offset + images.length;
       const body: JobChangesBody = {
-        ...viewFigures(job, other, changes),
+        ...toWireFigures(job, other, changes),
         images,
         next_offset: images.length > 0 && next < changes.changed.length ? next : null,
       };
@@ -180,13 +180,13 @@ export async function otherJob(jobId: string, c: AppContext, jobs: JobService): 
   }
 }
 
-function viewFigures(
+function toWireFigures(
   job: Job,
   other: Job,
   { images, classes, changed }: JobChanges,
 ): Omit<JobChangesBody, 'images' | 'next_offset'> {
   const total = countChanges([]);
-  const views = [...classes].map(([name, counts]) => {
+  const rows = [...classes].map(([name, counts]) => {
     for (const change of CHANGES) total[change] += counts[change];
     return { class: name, ...counts };
   });
@@ -197,9 +197,9 @@ function viewFigures(
     status: job.status,
     with: { job_id: other.jobId, status: other.status },
     complete: isComplete(job, other, images),
-    image_counts: viewImageCounts(images),
+    image_counts: toWireImageCounts(images),
     box_counts: total,
-    classes: views.sort((a, b) => changesOf(b) - changesOf(a) || b.same - a.same),
+    classes: rows.sort((a, b) => changesOf(b) - changesOf(a) || b.same - a.same),
     matching: changed.length,
   };
 }
@@ -208,7 +208,7 @@ export function isComplete(job: Job, other: Job, { unread }: JobChanges['images'
   return job.completedAt !== null && other.completedAt !== null && unread === 0;
 }
 
-export function viewImageCounts({
+export function toWireImageCounts({
   onlyHere,
   onlyThere,
   notRun,
@@ -217,7 +217,7 @@ export function viewImageCounts({
   return { ...counts, not_run: notRun, only_here: onlyHere, only_there: onlyThere };
 }
 
-function viewImage(
+function toWireImage(
   { pair, path, size, boxes }: ComparedImage,
   hide: HideFolders,
 ): ChangedImageBody {
@@ -228,7 +228,7 @@ function viewImage(
     image: size,
     ...countChanges(boxes),
     boxes: boxes.flatMap(({ change, ...box }) =>
-      change === 'same' ? [] : [viewComparedBox({ change, ...box })],
+      change === 'same' ? [] : [toWireComparedBox({ change, ...box })],
     ),
   };
 }

@@ -78,7 +78,7 @@ export class CountSum {
     return this.#regions.sums;
   }
 
-  view(): SumBody {
+  toWire(): SumBody {
     const regions = sorted(this.regions).map(([region, counts]) => [
       region,
       Object.fromEntries(sorted(counts)),
@@ -108,16 +108,16 @@ export function groupOf(
   return by === 'day' ? taken.time.slice(0, 10) : `${taken.time.slice(0, 13)}:00`;
 }
 
-export function viewGroup(group: string | null, sum: CountSum): GroupBody {
-  return { group, ...sum.view() };
+export function toWireGroup(group: string | null, sum: CountSum): GroupBody {
+  return { group, ...sum.toWire() };
 }
 
 /** An image as a group of its own. */
-export function viewCounted(image: ImageCounts, hide: HideFolders): GroupBody {
+export function toWireCounted(image: ImageCounts, hide: HideFolders): GroupBody {
   const { path, taken } = image;
   const sum = new CountSum();
   sum.add(image);
-  const counts: Omit<GroupBody, 'group'> = sum.view();
+  const counts: Omit<GroupBody, 'group'> = sum.toWire();
   delete counts.time_sources;
   return {
     group: hide(path),

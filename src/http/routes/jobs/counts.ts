@@ -16,8 +16,8 @@ import {
   groupSchema,
   sorted,
   sumSchema,
-  viewCounted,
-  viewGroup,
+  toWireCounted,
+  toWireGroup,
   type GroupBody,
 } from './count-groups.js';
 import { jobIdSchema, notRunSchema, stateSchema } from '../../../answers/job-fields.js';
@@ -147,18 +147,18 @@ async function countJob(
     for await (const page of jobs.countPages(job.jobId)) {
       yield page
         .filter(({ index }) => isCounted[index] === 1)
-        .map((image) => viewCounted(image, hide));
+        .map((image) => toWireCounted(image, hide));
     }
   }
-  const groups = by === 'image' ? images : () => viewInParts(sorted(sums));
+  const groups = by === 'image' ? images : () => inParts(sorted(sums));
   const left = { pending: 0, not_run: 0, [withoutOutcome(job)]: job.imageCount - total.images };
   return { job, by, left, total, groups };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- as the images, which are read
-async function* viewInParts(sums: [string | null, CountSum][]): AsyncGenerator<GroupBody[], void> {
+async function* inParts(sums: [string | null, CountSum][]): AsyncGenerator<GroupBody[], void> {
   for (let at = 0; at < sums.length; at += GROUPS_PER_PIECE) {
-    yield sums.slice(at, at + GROUPS_PER_PIECE).map((sum) => viewGroup(...sum));
+    yield sums.slice(at, at + GROUPS_PER_PIECE).map((sum) => toWireGroup(...sum));
   }
 }
 
@@ -170,7 +170,7 @@ async function* jsonText(counts: Counts): AsyncGenerator<string, void> {
     by,
     pending_images: left.pending,
     not_run_images: left.not_run,
-    total: total.view(),
+    total: total.toWire(),
   };
   let text = `${JSON.stringify(head).slice(0, -1)},"groups":[`;
   let separator = '';

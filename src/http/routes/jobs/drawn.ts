@@ -10,7 +10,7 @@ import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { classNames, confidence } from './images.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
-import { viewEntry } from '../../../answers/result-record.js';
+import { toWireEntry } from '../../../answers/result-record.js';
 
 /** Each has a decoded picture in memory. */
 const MOST_ARCHIVES = 4;
@@ -100,7 +100,7 @@ function drawnSource(
     fileName: (path) => relativeName(hide(path)),
     pages: async function* () {
       for await (const page of jobs.imagePages(job.jobId)) {
-        yield page.map((entry) => viewEntry(job, entry, hide));
+        yield page.map((entry) => toWireEntry(job, entry, hide));
       }
     },
     isShown: (box) =>

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { sumOfRegions } from '../../../boxes/class-counts.js';
 import { regionCountsSchema } from '../../../api/schemas/image.js';
 import { recordParameters } from '../../../api/schemas/option-schemas.js';
-import { viewParameters } from '../../../api/options.js';
+import { toWireParameters } from '../../../api/options.js';
 import { CONFIDENCE_STEPS, IMAGE_OUTCOMES, IMAGE_SORTS } from '../../../api/jobs.js';
 import { withoutOutcome, type ImageEntry, type ImageTally, type Job } from '../../../store/job.js';
 import { jsonList, splitList } from '../../../base/text-list.js';
@@ -17,7 +17,7 @@ import { JOB_ERRORS, jobOfPath, ofJob, params } from './job-of-path.js';
 import {
   failedImageSchema,
   processedImageSchema,
-  viewEntry,
+  toWireEntry,
   withMetadata,
 } from '../../../answers/result-record.js';
 
@@ -183,7 +183,7 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
       const { entries, matching } = await jobs.filteredImages(job, filter, page);
       const next = page.offset + entries.length;
       const body: JobImagesBody = {
-        images: entries.map((entry) => viewJobImage(job, entry, hide)),
+        images: entries.map((entry) => toWireJobImage(job, entry, hide)),
         matching,
         next_offset: entries.length > 0 && next < matching ? next : null,
       };
@@ -204,21 +204,21 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
     },
     async (c) => {
       const job = await jobOfPath(c, jobs);
-      const figures = viewSummary(job, await jobs.tally(job));
+      const figures = toWireSummary(job, await jobs.tally(job));
       return replyJsonText(c, 200, withMetadata(figures, job));
     },
   );
 }
 
-function viewJobImage(job: Job, entry: ImageEntry, hide: HideFolders): JobImageBody {
+function toWireJobImage(job: Job, entry: ImageEntry, hide: HideFolders): JobImageBody {
   const { index, path, outcome } = entry;
   if (outcome === null && withoutOutcome(job) === 'pending') {
     return { index, image_path: path, status: 'pending' };
   }
-  return { index, ...viewEntry(job, entry, hide) };
+  return { index, ...toWireEntry(job, entry, hide) };
 }
 
-function viewSummary(
+function toWireSummary(
   job: Job,
   { found, empty, failed, boxes, regions }: ImageTally,
 ): Omit<JobSummaryBody, 'metadata'> {
@@ -231,7 +231,7 @@ function viewSummary(
     histogram[step] = count;
     classes.set(name, histogram);
   }
-  const views = [...classes].map(([name, histogram]) => ({
+  const rows = [...classes].map(([name, histogram]) => ({
     class: name,
     boxes: sum(histogram),
     confidence_histogram: histogram,
@@ -239,14 +239,14 @@ function viewSummary(
   return {
     job_id: job.jobId,
     images: { found, empty, failed, pending: 0, not_run: 0, [withoutOutcome(job)]: left },
-    total_count: sum(views.map((view) => view.boxes)),
-    classes: views.sort((a, b) => b.boxes - a.boxes),
+    total_count: sum(rows.map((row) => row.boxes)),
+    classes: rows.sort((a, b) => b.boxes - a.boxes),
     region_counts: sumOfRegions(regions),
     left_out: spec.leftOut ?? {},
     request: {
       job_type: spec.jobType,
       model_name: options.modelName,
-      ...viewParameters(options),
+      ...toWireParameters(options),
       ...(options.classes === null ? {} : { classes: [...options.classes] }),
       priority: spec.priority,
       annotate: spec.annotate,

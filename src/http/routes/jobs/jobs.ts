@@ -1,6 +1,6 @@
 /** Jobs as they are: their list, the status of one, what people write on it, its cancel and its removal. */
 import { z } from '@hono/zod-openapi';
-import { NO_FIGURES, viewFigures } from '../../../api/job-figures.js';
+import { NO_FIGURES, toWireFigures } from '../../../api/job-figures.js';
 import { readFilter } from '../../../api/job-filters.js';
 import { changedLabels } from '../../../api/job-labels.js';
 import { recordLabels, requestLabels } from '../../../api/schemas/job-label-schemas.js';
@@ -20,7 +20,7 @@ import {
   EXAMPLE_JOB_ID,
   figureSchemas,
   modelUsesSchema,
-  viewModelUses,
+  toWireModelUses,
   jobIdSchema,
   jobTypeSchema,
   notRunSchema,
@@ -30,11 +30,11 @@ import {
 } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, ofJob, params } from './job-of-path.js';
 import { listQuerySchema } from './list-query.js';
-import { deliverySchema, viewDelivery } from './webhooks.js';
+import { deliverySchema, toWireDelivery } from './webhooks.js';
 
 const HOUR_S = 3_600;
 
-const statusView = snakeCase(
+const statusWire = snakeCase(
   z.object({
     jobId: jobIdSchema,
     status: stateSchema,
@@ -90,7 +90,7 @@ const statusView = snakeCase(
   }),
 );
 
-export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
+export const jobStatusSchema = z.object(statusWire.shape).openapi('JobStatus', {
   example: {
     job_id: EXAMPLE_JOB_ID,
     status: 'running',
@@ -106,7 +106,7 @@ export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
     priority: 5,
     image_count: 2,
     finished_images: 1,
-    ...viewFigures(NO_FIGURES),
+    ...toWireFigures(NO_FIGURES),
     not_run_images: 0,
     total_count: 3,
     class_counts: { car: 3 },
@@ -200,13 +200,13 @@ const CANCEL: RouteSpec = {
 
 export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: RouteParts): void {
   const ttlS = config.resultTtlHours * HOUR_S;
-  const viewWhole = async (job: Job): Promise<JobStatusBody> => {
+  const toWireWhole = async (job: Job): Promise<JobStatusBody> => {
     const [boxes = {}] = await jobs.classCounts([job]);
     const how = { hide, ttlS, boxes };
-    if (job.spec.callbackUrl === null) return viewStatus(job, how);
-    return viewStatus(job, how, (await webhooks.forJob(job.jobId)).map(viewDelivery));
+    if (job.spec.callbackUrl === null) return toWireStatus(job, how);
+    return toWireStatus(job, how, (await webhooks.forJob(job.jobId)).map(toWireDelivery));
   };
-  route(READ_STATUS, async (c) => replyJson(c, 200, await viewWhole(await jobOfPath(c, jobs))));
+  route(READ_STATUS, async (c) => replyJson(c, 200, await toWireWhole(await jobOfPath(c, jobs))));
   route(
     {
       method: 'get',
@@ -227,7 +227,7 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: Rou
       const { jobs: found, nextCursor } = await jobs.list(filter, page);
       const boxes = await jobs.classCounts(found);
       return replyJson(c, 200, {
-        jobs: found.map((job, at) => viewStatus(job, { hide, ttlS, boxes: boxes[at] ?? {} })),
+        jobs: found.map((job, at) => toWireStatus(job, { hide, ttlS, boxes: boxes[at] ?? {} })),
         next_cursor: nextCursor,
         ...(query.counts === 'true' ? { counts: await jobs.countByStatus(filter) } : {}),
       });
@@ -240,15 +240,15 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide, config }: Rou
     return replyJson(
       c,
       200,
-      await viewWhole(await jobs.relabel(jobId(c), c.get('keyId'), changes)),
+      await toWireWhole(await jobs.relabel(jobId(c), c.get('keyId'), changes)),
     );
   });
   route(CANCEL, async (c) => {
     const { purge } = readQuery(deleteQuerySchema, c.req.queries());
     if (purge !== 'true') {
-      return replyJson(c, 200, await viewWhole(await jobs.cancel(jobId(c), c.get('keyId'))));
+      return replyJson(c, 200, await toWireWhole(await jobs.cancel(jobId(c), c.get('keyId'))));
     }
-    const removed = await viewWhole(await jobOfPath(c, jobs));
+    const removed = await toWireWhole(await jobOfPath(c, jobs));
     await jobs.remove(jobId(c), c.get('keyId'));
     return replyJson(c, 200, removed);
   });
@@ -261,13 +261,13 @@ interface ViewHow {
   boxes: ClassCounts;
 }
 
-function viewStatus(
+function toWireStatus(
   job: Job,
   { hide, ttlS, boxes }: ViewHow,
   webhooks?: z.infer<typeof deliverySchema>[],
 ): JobStatusBody {
   const { labels, options } = job.spec;
-  return statusView.view({
+  return statusWire.toWire({
     ...job.spec,
     ...job,
     ...labels,
@@ -281,7 +281,7 @@ function viewStatus(
     kept: labels.keep !== false,
     expiresAt: expiryOf(job, ttlS),
     requestId: job.spec.origin?.requestId ?? null,
-    models: viewModelUses(job),
+    models: toWireModelUses(job),
     upload: job.spec.upload ?? null,
     error: job.error && hideInProblem(job.error, hide),
     webhooks,

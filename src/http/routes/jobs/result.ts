@@ -13,7 +13,7 @@ import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { shorten, validate } from '../../request/validation.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
-import { jobResultSchema, resultText, viewEntry } from '../../../answers/result-record.js';
+import { jobResultSchema, resultText, toWireEntry } from '../../../answers/result-record.js';
 
 const exportQuerySchema = z.object({
   format: z
@@ -101,7 +101,7 @@ async function exportSource(job: Job, { jobs, detector, hide }: RouteParts): Pro
     fileName: (path) => relativeName(hide(path)),
     pages: async function* () {
       for await (const page of jobs.imagePages(job.jobId)) {
-        yield page.map((entry) => viewEntry(job, entry, hide));
+        yield page.map((entry) => toWireEntry(job, entry, hide));
       }
     },
   };

@@ -79,7 +79,7 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
       for (;;) {
         const page = { offset: samples.length, limit: n - samples.length, sort: 'margin' } as const;
         const { entries, matching } = await jobs.filteredImages(job, {}, page);
-        samples.push(...entries.map((entry) => viewSample(entry, options)));
+        samples.push(...entries.map((entry) => toWireSample(entry, options)));
         if (entries.length === 0 || samples.length >= Math.min(n, matching)) break;
       }
       const body: SamplesBody = {
@@ -92,7 +92,7 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
   );
 }
 
-function viewSample(
+function toWireSample(
   { index, path, outcome }: ImageEntry,
   { confidence: threshold, classThresholds }: DetectOptions,
 ): SamplesBody['samples'][number] {

@@ -81,7 +81,7 @@ export type WebhookListBody = z.infer<typeof deliveryListSchema>;
 
 export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): void {
   const deliveriesOf = async (job: Job): Promise<WebhookListBody> => ({
-    deliveries: (await webhooks.forJob(job.jobId)).map((each) => viewLog(job, each)),
+    deliveries: (await webhooks.forJob(job.jobId)).map((each) => toWireLog(job, each)),
   });
   route(
     {
@@ -122,7 +122,7 @@ export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): voi
   );
 }
 
-function viewLog(
+function toWireLog(
   { status }: Job,
   kept: WebhookDeliveryState,
 ): WebhookListBody['deliveries'][number] {
@@ -132,12 +132,12 @@ function viewLog(
     state: kept.state,
     created_at: kept.createdAt,
     attempt_count: kept.attemptsMade,
-    attempts: kept.attempts.map(attempt.view),
+    attempts: kept.attempts.map(attempt.toWire),
     next_attempt_at: kept.nextAttemptAt,
   };
 }
 
 /** Without the URL: it may carry a secret of the receiver's, and the submitter knows it. */
-export function viewDelivery(kept: WebhookDeliveryState): DeliveryBody {
-  return delivery.view({ ...kept, webhookId: kept.deliveryId, attempts: kept.attemptsMade });
+export function toWireDelivery(kept: WebhookDeliveryState): DeliveryBody {
+  return delivery.toWire({ ...kept, webhookId: kept.deliveryId, attempts: kept.attemptsMade });
 }

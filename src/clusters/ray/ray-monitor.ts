@@ -10,7 +10,7 @@ import { NOTHING_TOLD, takeSnapshot } from './ray-snapshot.js';
 import { readRayToken } from './ray-token.js';
 
 /** Milliseconds. */
-export interface RayWatchTimes {
+export interface RayMonitorTimes {
   /** From the start of one round of questions to the start of the next. */
   poll: number;
   /** For each round. */
@@ -24,7 +24,7 @@ export interface RayWatchTimes {
 /** An older list of nodes is none. */
 export const PATIENCE_MS = 60_000;
 
-const TIMES: RayWatchTimes = {
+const TIMES: RayMonitorTimes = {
   poll: 2_000,
   deadline: 3_000,
   // A new session costs the head a process and takes it seconds, and Ray's store answers it no sooner.
@@ -36,7 +36,7 @@ const TIMES: RayWatchTimes = {
 /** Rounds in a row in which the head answers nothing at all. They end the session. */
 const MISSED_ROUNDS = 2;
 
-export interface RayWatchOptions {
+export interface RayMonitorOptions {
   address: RayAddress;
   namespace: string;
   /** Read again for each session; empty for none. */
@@ -49,10 +49,10 @@ export interface RayWatchOptions {
   onNodes: () => void;
   /** Called after each list of nodes. */
   onList?: (nodes: readonly ClusterNode[]) => void;
-  times?: Partial<RayWatchTimes>;
+  times?: Partial<RayMonitorTimes>;
 }
 
-export class RayWatch {
+export class RayMonitor {
   /** The newest answers, however old. */
   snapshot = NOTHING_TOLD;
   /** Whether there is a session; the head may be slow to answer all the same. */
@@ -62,15 +62,15 @@ export class RayWatch {
   /** Versions of the last session that was opened; null before the first. */
   rayVersion: string | null = null;
   pythonVersion: string | null = null;
-  readonly #options: RayWatchOptions;
-  readonly #times: RayWatchTimes;
+  readonly #options: RayMonitorOptions;
+  readonly #times: RayMonitorTimes;
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #warned: string | null = null;
 
   /** Starts at once. */
-  constructor(options: RayWatchOptions) {
+  constructor(options: RayMonitorOptions) {
     this.#options = options;
     this.#times = { ...TIMES, ...options.times };
     this.#backOff = new BackOff(this.#times.leastBackOff, this.#times.mostBackOff);
@@ -97,7 +97,7 @@ export class RayWatch {
     }
   }
 
-  /** Returns when the watch is closed; rejects with what ended the session. */
+  /** Returns when the monitor is closed; rejects with what ended the session. */
   async #holdSession(): Promise<void> {
     const { address, namespace, tokenFile } = this.#options;
     const token = await readRayToken(tokenFile).catch((error: unknown) => {

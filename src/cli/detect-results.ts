@@ -1,4 +1,4 @@
-/** Outcomes of images: printed as soon as they are known, counted, or written to a file for other tools. */
+/** Results of images: printed as soon as they are known, counted, or written to a file for other tools. */
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { Problem } from '../api/errors.js';
 import type { ImageResult } from '../api/schemas/image.js';
 import { relativeName, type ExportSource } from '../export/export-source.js';
 import { FORMATS } from '../export/formats.js';
-import { viewImage } from '../answers/processed-image.js';
+import { toWireImage } from '../answers/processed-image.js';
 import type { ExportFlags } from './export-output.js';
 import type { NamedImage } from './image-paths.js';
 import { writeOutput } from './output-file.js';
@@ -23,31 +23,31 @@ import {
 } from './output-text.js';
 import type { Terminal } from './terminal.js';
 
-export type ImageOutcome =
+export type DetectResult =
   | { status: 'ok'; result: ImageResult; annotated: string | undefined }
   | { status: 'error'; error: Problem };
 
-type ImageEntry = ReturnType<typeof entryOf>;
+type PrintedImage = ReturnType<typeof printedOf>;
 
-function entryOf({ shown }: NamedImage, outcome: ImageOutcome) {
-  const { status } = outcome;
-  if (status === 'error') return { image_path: shown, status, error: outcome.error };
-  const { result, annotated } = outcome;
+function printedOf({ shown }: NamedImage, detected: DetectResult) {
+  const { status } = detected;
+  if (status === 'error') return { image_path: shown, status, error: detected.error };
+  const { result, annotated } = detected;
   return {
     image_path: shown,
     status,
-    ...viewImage(result),
+    ...toWireImage(result),
     model: result.model,
     ...(annotated === undefined ? {} : { annotated_path: annotated }),
   };
 }
 
-type PrintOutcome = (image: NamedImage, outcome: ImageOutcome) => void;
+type PrintResult = (image: NamedImage, detected: DetectResult) => void;
 
 /** One object a line, in the fields of the HTTP interface. */
-export function jsonPrinter(terminal: Terminal): PrintOutcome {
-  return (image, outcome) => {
-    terminal.out(JSON.stringify(entryOf(image, outcome)));
+export function jsonPrinter(terminal: Terminal): PrintResult {
+  return (image, detected) => {
+    terminal.out(JSON.stringify(printedOf(image, detected)));
   };
 }
 
@@ -56,7 +56,7 @@ export function tablePrinter(
   images: readonly NamedImage[],
   classes: readonly string[],
   terminal: Terminal,
-): PrintOutcome {
+): PrintResult {
   const [imageHeader = '', classHeader = '', scoreHeader = ''] = DETECTION_HEADER;
   const widths = [
     widest(imageHeader, images, ({ shown }) => shown),
@@ -67,9 +67,9 @@ export function tablePrinter(
     terminal.out(renderRow(row, widths));
   };
   print(DETECTION_HEADER);
-  return ({ shown }, outcome) => {
-    if (outcome.status === 'error') print(failedRow(shown, outcome.error));
-    else detectionRows(shown, outcome.result.detections).forEach(print);
+  return ({ shown }, detected) => {
+    if (detected.status === 'error') print(failedRow(shown, detected.error));
+    else detectionRows(shown, detected.result.detections).forEach(print);
   };
 }
 
@@ -85,13 +85,13 @@ export class RunTotals {
   readonly #boxes = new Map<string, number>();
   #done = 0;
 
-  add(shown: string, outcome: ImageOutcome): void {
-    if (outcome.status === 'error') {
-      this.#failures.push({ path: shown, error: outcome.error });
+  add(shown: string, detected: DetectResult): void {
+    if (detected.status === 'error') {
+      this.#failures.push({ path: shown, error: detected.error });
       return;
     }
     this.#done += 1;
-    for (const { class: name } of outcome.result.detections) {
+    for (const { class: name } of detected.result.detections) {
       this.#boxes.set(name, (this.#boxes.get(name) ?? 0) + 1);
     }
   }
@@ -119,35 +119,34 @@ export class RunTotals {
 
 /** Standard error names the images that failed. `json` is one object per line, as `ndjson`. */
 export async function exportImages(
-  outcomes: AsyncIterable<[NamedImage, ImageOutcome]>,
+  results: AsyncIterable<[NamedImage, DetectResult]>,
   model: Pick<ExportSource, 'model' | 'classes'>,
   { format = 'json', output }: ExportFlags,
   terminal: Terminal,
 ): Promise<void> {
   await withTemporaryFolder('entries', async (folder) => {
     const kept = join(folder, 'entries.ndjson');
-    const pages = () =>
-      existsSync(kept) ? readEntries(kept) : keptEntries(outcomes, kept, terminal);
+    const pages = () => (existsSync(kept) ? readImages(kept) : keptImages(results, kept, terminal));
     const { write } = FORMATS[format === 'json' ? 'ndjson' : format];
     const source = { jobId: null, ...model, fileName: relativeName, pages };
     await writeOutput(write(source), output, terminal);
   });
 }
 
-/** Takes the outcomes as they come and keeps them in the file, for formats that read them twice. */
-async function* keptEntries(
-  outcomes: AsyncIterable<[NamedImage, ImageOutcome]>,
+/** Takes the results as they come and keeps them in the file, for formats that read them twice. */
+async function* keptImages(
+  results: AsyncIterable<[NamedImage, DetectResult]>,
   path: string,
   terminal: Terminal,
-): AsyncGenerator<ImageEntry[], void> {
+): AsyncGenerator<PrintedImage[], void> {
   const file = await open(path, 'w');
   try {
-    for await (const [image, outcome] of outcomes) {
-      if (outcome.status === 'error') {
-        const { detail, code } = outcome.error;
+    for await (const [image, detected] of results) {
+      if (detected.status === 'error') {
+        const { detail, code } = detected.error;
         terminal.err(printable(`${image.shown}: ${detail} (${code})`));
       }
-      const entry = entryOf(image, outcome);
+      const entry = printedOf(image, detected);
       await file.write(`${JSON.stringify(entry)}\n`);
       yield [entry];
     }
@@ -156,7 +155,7 @@ async function* keptEntries(
   }
 }
 
-async function* readEntries(path: string): AsyncGenerator<ImageEntry[], void> {
+async function* readImages(path: string): AsyncGenerator<PrintedImage[], void> {
   const file = await open(path);
-  for await (const line of file.readLines()) yield [JSON.parse(line) as ImageEntry];
+  for await (const line of file.readLines()) yield [JSON.parse(line) as PrintedImage];
 }

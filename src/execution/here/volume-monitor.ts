@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logger-port.js';
 
 const LOOK_EVERY_MS = 1_000;
 
-export interface VolumeWatchOptions {
+export interface VolumeMonitorOptions {
   roots: readonly string[];
   /** Positions in `roots`; null once the core is closed. */
   hanging: () => readonly number[] | null;
@@ -11,7 +11,7 @@ export interface VolumeWatchOptions {
 }
 
 /** Keeps no process alive and ends by itself. */
-export function watchVolumes({ roots, hanging, logger }: VolumeWatchOptions): void {
+export function monitorVolumes({ roots, hanging, logger }: VolumeMonitorOptions): void {
   let known = new Set<number>();
   const timer = setInterval(() => {
     const positions = hanging();

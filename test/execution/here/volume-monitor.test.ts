@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { watchVolumes } from '../../../src/execution/here/volume-watch.js';
+import { monitorVolumes } from '../../../src/execution/here/volume-monitor.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,7 +11,7 @@ test('a folder that hangs is logged once, and once more when it answers', () => 
   const error = vi.fn();
   const info = vi.fn();
   let hanging: number[] | null = [];
-  watchVolumes({
+  monitorVolumes({
     roots: ['/a', '/b'],
     hanging: () => hanging,
     logger: { debug: ignore, warn: ignore, info, error },
@@ -35,11 +35,11 @@ test('a folder that hangs is logged once, and once more when it answers', () => 
   expect(error).toHaveBeenCalledTimes(2);
 });
 
-test('the watch ends with the core', () => {
+test('the monitor ends with the core', () => {
   vi.useFakeTimers();
   const ignore = () => undefined;
   const logger = { debug: ignore, warn: ignore, info: ignore, error: ignore };
-  watchVolumes({ roots: ['/a'], hanging: () => null, logger });
+  monitorVolumes({ roots: ['/a'], hanging: () => null, logger });
   expect(vi.getTimerCount()).toBe(1);
   vi.advanceTimersByTime(5_000);
   expect(vi.getTimerCount()).toBe(0);
