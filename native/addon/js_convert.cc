@@ -231,7 +231,9 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, const Hold
   properties.Read("iou", 0, 1, task.options.iou);
   properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
   ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
-  if (!properties.Get("raw").IsUndefined()) properties.Read("raw", task.options.raw);
+  if (!properties.Get("everyRow").IsUndefined()) {
+    properties.Read("everyRow", task.options.every_row);
+  }
   ParseTiles(properties.Get("tiles"), properties, task.tiles);
   if (!properties.Get("digest").IsUndefined()) properties.Read("digest", task.digest);
   if (properties.ok()) task.engine = find_model(model);

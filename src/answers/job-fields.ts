@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { FIGURE_ROWS, type FigureName } from '../api/job-figures.js';
 import { snakeCase } from '../api/snake-case.js';
-import { JOB_STATUSES, JOB_TYPES } from '../api/jobs.js';
+import { JOB_STATUSES, JOB_TYPES } from '../api/job-values.js';
 import type { Job } from '../store/job.js';
 
 /** As the service makes them. */

@@ -36,7 +36,7 @@ export function addHttpMetrics(
     },
     ...QUOTA_NAMES.map((quota) => ({
       name: QUOTAS[quota].metric,
-      help: `What each API key has of ${QUOTAS[quota].of}: ${QUOTAS[quota].text}.`,
+      help: `What each API key has of ${QUOTAS[quota].ofWhat}: ${QUOTAS[quota].text}.`,
       read: async () =>
         (await keyUse())
           .filter(({ owner }) => owner !== null)

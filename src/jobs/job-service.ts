@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
 import type { JobLabels } from '../api/job-labels.js';
-import type { Allowances } from '../api/quotas.js';
+import type { Allowances } from '../store/allowances.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/schemas/statistics.js';
 import { pageOf, readCursor, writeCursor } from '../api/schemas/list-page.js';
 import type { JobFilter } from '../api/job-filters.js';
-import type { ImageFilter, ImageSort, JobSort, JobStatus } from '../api/jobs.js';
+import type { ImageFilter, ImageSort, JobSort, JobStatus } from '../api/job-values.js';
 import {
   type ClassCounts,
   type Idempotency,

@@ -159,7 +159,7 @@ export class RetentionSweeper {
   async #makeRoom(): Promise<void> {
     const { mostBytes } = this.#options;
     const shares = this.#options.shares();
-    if (Object.values(shares ?? {}).some(({ isMarked }) => isMarked)) {
+    if (Object.values(shares ?? {}).some(({ isExplicit }) => isExplicit)) {
       await this.#batches(async () => {
         const made = await this.#store.keepToMarks(shares);
         this.#note(made);

@@ -192,7 +192,7 @@ async function refuseOtherLayout(
 ): Promise<void> {
   const fault = await faultOfLayout(
     model,
-    async () => (await runOn(picture, model, core, { raw: true })).boxes,
+    async () => (await runOn(picture, model, core, { everyRow: true })).boxes,
   );
   if (fault !== null) {
     throw new LatticeError('invalid_model', `The self-check on a picture fails: ${fault}.`);

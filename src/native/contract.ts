@@ -256,10 +256,10 @@ export interface NativeTask extends EngineParameters {
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
   /**
-   * Every row of a network of the layouts `rows` and `final` instead of boxes: in pixels of the input, in the order of
-   * the output, whatever the numbers are. False when left out.
+   * True: for the layouts `rows` and `final` the result has every row of the output instead of boxes, in its order, in
+   * pixels of the input, whatever the numbers are.
    */
-  raw?: boolean;
+  everyRow?: boolean;
 }
 
 /** One result record in `meta`: the place of each number. */
@@ -334,8 +334,8 @@ export const NATIVE_CODES = [
 
 /**
  * `boxes[i]` holds n x 6 floats (x1, y1, x2, y2, confidence, class id), source pixels after EXIF orientation,
- * sorted by confidence. `messages[i]` is null for ok. `meta` is used again: it may be longer than needed and is valid
- * during the call only; images without boxes share one empty array.
+ * sorted by confidence. `messages[i]` is null for ok. `meta` may be longer than needed, and is valid during the call
+ * only, because the addon reuses it. Images without boxes share one empty array.
  */
 export type OnNativeResults = (
   meta: Float64Array,
@@ -343,7 +343,7 @@ export type OnNativeResults = (
   messages: (string | null)[],
 ) => void;
 
-/** Images by who decoded them. */
+/** Decoded images, counted by the decoder. */
 export interface NativeDecodeStats {
   cpu: number;
   /** The JPEG engines of the GPU. */

@@ -9,7 +9,7 @@ import { FIGURE_ROWS, NO_FIGURES } from '../api/job-figures.js';
 import type { NamedVersion } from '../api/schemas/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../boxes/class-counts.js';
-import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';
+import { CONFIDENCE_STEPS, type ImageFilter } from '../api/job-values.js';
 import { COUNTED } from './figure-columns.js';
 import type { ImageOutcome, ImageTally } from './job.js';
 import { countClasses } from '../boxes/class-counts.js';

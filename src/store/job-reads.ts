@@ -1,7 +1,7 @@
 /** Reads of the store: after the writes of their group, outside its transaction. */
 import type { Problem } from '../api/errors.js';
 import { FILTER_ROWS, type FilterRow, type JobFilter } from '../api/job-filters.js';
-import type { JobSort, JobStatus } from '../api/jobs.js';
+import type { JobSort, JobStatus } from '../api/job-values.js';
 import type { ClassCounts, Idempotency, JobCounted, JobEvent } from './job.js';
 import {
   MAX_IMAGES,
@@ -242,6 +242,6 @@ function conditions({ keyId = null, ...filter }: JobFilter, isListed: boolean) {
     where.push('key_id = ?');
     values.push(keyId);
   }
-  const isNarrow = found.some(({ row, clauses }) => row.isListed === true && clauses.length > 0);
+  const isNarrow = found.some(({ row, clauses }) => row.inListings === true && clauses.length > 0);
   return { from: isListed || isNarrow ? LISTED : 'jobs', where, values };
 }

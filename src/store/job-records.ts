@@ -1,7 +1,7 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
 import type { JobFigures } from '../api/job-figures.js';
 import type { NamedVersion } from '../api/schemas/model.js';
-import type { Allowance } from '../api/quotas.js';
+import type { Allowance } from './allowances.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { Idempotency, Job, JobOrigin, JobSpec, RetriedRun } from './job.js';
 import type { WatchedFile } from './watched.js';
@@ -207,9 +207,9 @@ export interface StoreUse {
 /** How much of the store a key may take, as the store is now. */
 export interface StoreAllowance {
   allowance: Allowance;
-  /** The bound of the store. */
-  whole: number;
-  /** The store is near its bound: who is beyond its share waits until there is room. */
+  /** The bound of the store, in bytes. */
+  total: number;
+  /** True: the store is near its bound, and a key beyond its share waits until there is room. */
   isNear: boolean;
 }
 
@@ -222,7 +222,7 @@ export interface JobAllowances {
 }
 
 /** Most bytes of the store by owner; null: the service has no quotas. An owner that is not among them has none. */
-export type StoreShares = Readonly<Record<string, Pick<Allowance, 'most' | 'isMarked'>>> | null;
+export type StoreShares = Readonly<Record<string, Pick<Allowance, 'limit' | 'isExplicit'>>> | null;
 
 export interface MadeRoom extends Swept {
   /**

@@ -11,7 +11,7 @@ import type { Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import { FIGURE_ROWS, figuresOf } from '../api/job-figures.js';
 import { sumOfRegions } from '../boxes/class-counts.js';
-import type { JobStatus } from '../api/jobs.js';
+import type { JobStatus } from '../api/job-values.js';
 import { progressOf, type JobCounted } from './job.js';
 import type { StoredJob } from './job-records.js';
 import type { CommitNotes } from './group-commit.js';

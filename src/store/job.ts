@@ -4,7 +4,7 @@ import type { JobEventName } from '../api/events.js';
 import type { JobFigures } from '../api/job-figures.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/schemas/model.js';
-import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
+import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/job-values.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
 import type { SubmissionFields } from '../api/submission-fields.js';

@@ -135,7 +135,7 @@ export class Retention {
       return { ...none, copies, used, more: isLong };
     }
     const use = allUse(this.#statements);
-    const beyond = use.filter(({ owner, bytes }) => bytes > (shares?.[owner]?.most ?? 0));
+    const beyond = use.filter(({ owner, bytes }) => bytes > (shares?.[owner]?.limit ?? 0));
     let gone = shares === null ? [] : this.#oldestEnded(beyond);
     if (gone.length === 0 && (shares === null || beyond.length === 0 || used > most.file)) {
       gone = this.#oldestEnded(use);
@@ -153,7 +153,7 @@ export class Retention {
     const { used } = sizeOf(this.#statements);
     const near = allUse(this.#statements).filter(({ owner, bytes }) => {
       const share = shares?.[owner];
-      return share?.isMarked === true && bytes > share.most * MARK_FROM;
+      return share?.isExplicit === true && bytes > share.limit * MARK_FROM;
     });
     const gone = near.length === 0 ? [] : this.#oldestEnded(near);
     if (gone.length === 0)

@@ -6,7 +6,7 @@ import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
 import { hideInProblem, type HideFolders } from '../answers/shown-problem.js';
 import { NO_FIGURES, viewFigures, type WireFigures } from '../api/job-figures.js';
-import type { JobStatus } from '../api/jobs.js';
+import type { JobStatus } from '../api/job-values.js';
 import type { Job, JobEvent } from '../store/job.js';
 
 /** Chosen by the client and repeated in the answer. */

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { viewParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
-import { JOB_TYPES } from '../../api/jobs.js';
+import { JOB_TYPES } from '../../api/job-values.js';
 import { FIELD_ROWS } from '../../api/submission-fields.js';
 import { withSuffix } from '../../models/model-folder.js';
 import {

@@ -5,7 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { LatticeError } from '../../api/errors.js';
 import { ConfigError } from '../../settings/config.js';
 import { pathFault } from '../../base/path-fault.js';
-import { QUOTA_NAMES, QUOTAS, type QuotaMarks } from '../../api/quotas.js';
+import { QUOTA_NAMES, QUOTAS } from '../../api/quotas.js';
+import type { KeyLimits } from '../../store/allowances.js';
 import type { AppContext } from '../app-env.js';
 import { FailedKeys } from './failed-keys.js';
 import { RequestRates } from './request-rates.js';
@@ -28,7 +29,7 @@ interface KeyRow extends KeyRights {
 export class ApiKeys {
   #keys: readonly KeyRow[];
   /** Marks of the keys that may take something, by owner. */
-  #marks: ReadonlyMap<string, QuotaMarks>;
+  #marks: ReadonlyMap<string, KeyLimits>;
   readonly #failed: FailedKeys;
   readonly #rates = new RequestRates();
 
@@ -106,7 +107,7 @@ export class ApiKeys {
   }
 
   /** Marks of the keys that may take something, in the order of the file. The same map until the file is read again. */
-  get marks(): ReadonlyMap<string, QuotaMarks> {
+  get marks(): ReadonlyMap<string, KeyLimits> {
     return this.#marks;
   }
 
@@ -148,7 +149,7 @@ function refuseOverfull(keys: readonly KeyRow[]): void {
   }
 }
 
-function marksOf(keys: readonly KeyRow[]): ReadonlyMap<string, QuotaMarks> {
+function marksOf(keys: readonly KeyRow[]): ReadonlyMap<string, KeyLimits> {
   const taking = keys.filter(({ isForMetrics }) => !isForMetrics);
   return new Map(taking.map(({ id, quotas }) => [id, quotas]));
 }

@@ -68,7 +68,7 @@ export const runOn = (
   picture: Picture,
   { modelId }: NativeModel,
   core: Pick<Core, 'run'>,
-  more: { iou?: number; raw?: boolean } = {},
+  more: { iou?: number; everyRow?: boolean } = {},
 ) =>
   core.run({
     modelId,

@@ -1,5 +1,5 @@
 /** Which images of a job are shown: read from the address, sent to the service. */
-import { IMAGE_OUTCOMES } from '../../api/jobs.js';
+import { IMAGE_OUTCOMES } from '../../api/job-values.js';
 import type { JobImagesQuery } from '../../client/lattice-client.js';
 import { listOf, listText, type Query } from '../address/address.js';
 import type { Detection } from '../picture/shown-boxes.js';

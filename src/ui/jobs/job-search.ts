@@ -5,7 +5,7 @@ import {
   type FilterRow,
   type PageFilter,
 } from '../../api/job-filters.js';
-import { JOB_STATUSES } from '../../api/jobs.js';
+import { JOB_STATUSES } from '../../api/job-values.js';
 import type { JobFilter, JobStatus } from '../../client/records.js';
 import type { Query } from '../address/address.js';
 
@@ -82,6 +82,6 @@ export function nothingFound(search: JobSearch): string {
   const { state } = search;
   return [
     state === null ? 'No job' : `No ${STATE_NAMES[state].toLowerCase()} job`,
-    ...givenRows(search).map(({ page }) => withValue(page.those, search[page.name])),
+    ...givenRows(search).map(({ page }) => withValue(page.phrase, search[page.name])),
   ].join(' ');
 }

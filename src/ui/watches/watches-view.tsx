@@ -18,8 +18,8 @@ const WatchDialog = lazy('Opening the form', async () => {
   return loaded;
 });
 
-const ChangeDialog = lazy('Opening the form', async () => {
-  const { ChangeDialog: loaded } = await import('./change-dialog.js');
+const WatchChangeDialog = lazy('Opening the form', async () => {
+  const { WatchChangeDialog: loaded } = await import('./watch-change-dialog.js');
   return loaded;
 });
 
@@ -73,7 +73,7 @@ export function WatchesView() {
         />
       )}
       {changed.value !== null && (
-        <ChangeDialog
+        <WatchChangeDialog
           watch={changed.value}
           onClose={() => (changed.value = null)}
           onChanged={({ name }) => {

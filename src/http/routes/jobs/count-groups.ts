@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { RegionSums } from '../../../boxes/class-counts.js';
 import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
-import type { Grouping } from '../../../api/jobs.js';
+import type { Grouping } from '../../../api/job-values.js';
 import type { ImageCounts } from '../../../store/job.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 
