@@ -46,7 +46,7 @@ export class Pictures {
     this.#options = options;
   }
 
-  /** Opened by the rules of detection, and rejects as that; also with `overloaded`. */
+  /** Opens the picture by the rules of detection and rejects with the same errors, or with `overloaded`. */
   async read(
     path: string,
     readImage = () => this.#options.detector.readImage(path),

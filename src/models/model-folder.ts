@@ -109,7 +109,7 @@ export class ModelFolder {
     );
   }
 
-  /** Every name that `find` knows but those that are unlisted, the default first, the others by name. */
+  /** Lists every model that `find` knows and that is not unlisted: the default first, then the others by name. */
   async list(): Promise<ModelFile[]> {
     const entries = await readdir(this.#modelsDir).catch(() => []);
     const own = entries
@@ -126,7 +126,7 @@ export class ModelFolder {
     );
   }
 
-  /** A bundled file stays one when the user's folder is the bundled one. */
+  /** A file counts as bundled even if the user configured the bundled folder as the models folder. */
   #ownFile(name: string): ModelFile {
     const path = join(this.#modelsDir, name.replace(/\.pt$/, '.onnx'));
     const bundled = this.#bundledFiles().find((file) => file.name === name);

@@ -33,12 +33,12 @@ export interface NativeAddon {
    */
   readInKnownLayout(path: string): Promise<Buffer>;
   /**
-   * A text that was kept under this name in the folder of engines; null where there is none, or not as it was kept. On
-   * a thread of libuv, as `keep`.
+   * Reads a text that `keep` stored under this name in the folder of engines. Returns null if there is no text or it was
+   * damaged. Runs on a libuv thread, like `keep`.
    */
   readKept(folder: string, name: string): Promise<string | null>;
   /**
-   * Keeps a text, in place of what was there. Rejects with an Error carrying `code` where the folder does not take it.
+   * Stores a text in place of an earlier one. Rejects with an Error with a `code` when the folder cannot be written.
    */
   keep(folder: string, name: string, text: string): Promise<void>;
   /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */

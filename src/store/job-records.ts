@@ -104,11 +104,11 @@ export interface FilteredImages {
   matching: number;
 }
 
-/** A result is stored under each of them and looked for under each. */
+/** The keys under which a result is stored and looked for, to reuse it. */
 export interface ReuseKeys {
-  /** The same path has the same file in the same state; null: that cannot be told from its times. */
+  /** Key of results of the same file in the same state; null when its times cannot tell its state. */
   unchanged: string | null;
-  /** Any file has the same bytes; null: their digest is not known. */
+  /** Key of results of any file with the same bytes; null when the digest is not known. */
   content: string | null;
 }
 
@@ -234,19 +234,19 @@ export interface MadeRoom extends Swept {
   used: number;
 }
 
-/** In bytes. */
+/** Sizes in bytes. */
 export interface StoreSize {
-  /** By the tables. */
+  /** The bytes that the tables use. */
   used: number;
-  /** Size of the file: with pages that are free and will be used again. */
+  /** The size of the file, with its free pages, which later rows use. */
   file: number;
 }
 
-/** Ages are limits on `completedAt` and on the time of writing; older goes. */
+/** Everything that completed, or was written, before these times is removed. */
 export interface SweepLimits {
   jobsBefore: number;
   eventsBefore: number;
   keysBefore: number;
-  /** On the time since when files of watches are missing; without it none goes. */
+  /** Ledger rows of files missing since before this time are removed; undefined removes none. */
   filesBefore?: number;
 }
