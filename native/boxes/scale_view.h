@@ -21,8 +21,8 @@ struct ScaleView {
     return static_cast<float>(classes[static_cast<ptrdiff_t>(class_id) * cells + cell]);
   }
 
-  // Returns the lowest class whose score equals the score of `best_class`, the class with the highest
-  // logit. Different high logits may give the same score, because it is rounded to a float.
+  // Returns the lowest class whose score equals the score of `best_class`, the class with the
+  // highest logit. Different high logits may give the same score, because it is rounded to a float.
   LATTICE_HOST_DEVICE int LowestEqualClass(int best_class, int cell) const {
     // Above kSaturated, logits far apart may round to one score; below it, only logits within
     // kRounding do.

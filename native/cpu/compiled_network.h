@@ -35,8 +35,8 @@ class CompiledNetwork {
   std::shared_ptr<const ScopedFd> in_use() const { return in_use_; }
 
   // The network with threads of its own. All networks of one object share one copy of the constants
-  // and give the same numbers. Throws what the library throws, and when a kept network does not have
-  // the shapes of its traits.
+  // and give the same numbers. Throws what the library throws, and when a kept network does not
+  // have the shapes of its traits.
   ov::CompiledModel WithStreams(int threads, int streams) const;
 
  private:

@@ -15,8 +15,8 @@ inline constexpr size_t kTraitsBytes = 15 * sizeof(int);
 
 std::vector<char> BytesOf(NetworkTraits traits);
 
-// Reads the first kTraitsBytes of `bytes`. Returns nullopt when they are fewer, when a number is out
-// of its range, or when the model does not have this many classes.
+// Reads the first kTraitsBytes of `bytes`. Returns nullopt when they are fewer, when a number is
+// out of its range, or when the model does not have this many classes.
 std::optional<NetworkTraits> ReadTraits(std::span<const char> bytes, size_t classes);
 
 // Throws unless the network's input and outputs have the shapes that `traits` tell: code that reads

@@ -8,8 +8,8 @@
 namespace lattice {
 namespace {
 
-// Some cameras write a few bytes too many before the end marker. libjpeg accepts this many without a
-// warning in a progressive file.
+// Some cameras write a few bytes too many before the end marker. libjpeg accepts this many without
+// a warning in a progressive file.
 constexpr size_t kMostPadding = 7;
 // Some recorders write their own record (`dhav` and a length) in place of the end marker.
 constexpr size_t kMostTrailer = 64;
