@@ -9,7 +9,7 @@ import { rowsOf, type WireName } from './rows.js';
 interface FilterText {
   /** Name of the parameter over HTTP. Absent: the key of the row in snake_case. */
   wireName?: string;
-  /** For the OpenAPI document and the help of the CLI: which jobs pass. */
+  /** Which jobs pass, for the OpenAPI document and the help of the CLI. */
   text: string;
   /** The flag as commander parses it. Absent: the CLI has no flag for this filter. */
   flag?: string;

@@ -7,7 +7,7 @@ import { TOP_PRIORITY } from './options.js';
 import { rowsOf, type WireName } from './rows.js';
 
 interface FieldText {
-  /** For the OpenAPI document and the help of the CLI. */
+  /** Description in the OpenAPI document and in the help of the CLI. */
   text: string;
   /** The flag as commander parses it. Absent: the CLI has no flag for this field. */
   flag?: string;

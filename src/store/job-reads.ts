@@ -35,7 +35,7 @@ export class JobReads {
     return known?.sameBody === true ? known.job : null;
   }
 
-  /** Those behind the place; null: from the beginning. */
+  /** Lists the jobs after the place. Null: from the beginning. */
   list(
     filter: JobFilter,
     limit: number,
@@ -101,7 +101,7 @@ export class JobReads {
   /** Counts of all jobs that the filter finds, whatever its `status`. */
   countByStatus(filter: JobFilter): Record<JobStatus, number> {
     const { from, where, values } = conditions({ ...filter, status: undefined }, false);
-    // By the index of the states, which has no long rows.
+    // Read the states from their index, which has no long rows.
     const by = from === LISTED ? 'jobs CROSS JOIN job_listings ON job = number' : 'jobs';
     const rows = this.#statements.all(
       `SELECT status, count(*) AS jobs FROM ${by} ${whereText(where)} GROUP BY status`,

@@ -19,7 +19,7 @@ export interface StoredJob extends Job {
   number: number;
 }
 
-/** Where a job stands in a sorted list; `key` is null where the number alone orders it. */
+/** The position of a job in a sorted list. `key` is null where the number alone orders it. */
 export interface ListPlace {
   key: string | number | null;
   number: number;
@@ -119,7 +119,7 @@ export interface NewOutcome {
   outcome: string;
   /** When the picture was taken, where it is known. */
   taken?: PictureTime | null;
-  /** Under which its result can be found. */
+  /** The keys under which the result can be found later. */
   keys?: ReuseKeys | null;
 }
 
@@ -131,7 +131,7 @@ export interface StoredResult {
   workerId: string;
 }
 
-/** One image, as the counts of a job read it. */
+/** The part of an image that the counts of a job need. */
 export interface StoredCounts {
   index: number;
   path: string;
@@ -143,7 +143,9 @@ export interface StoredCounts {
   regionCounts: string | null;
   taken: string | null;
   takenFrom: TimeSource | null;
-  /** Where `taken` is null: when the file that the worker read was changed last, as `FileRead` has it. */
+  /**
+   * If `taken` is null: the time at which the file that the worker read was last modified, in the form of `FileRead`.
+   */
   modifiedNs: string | null;
 }
 
@@ -175,11 +177,11 @@ export interface KeptTimes {
   /** Seconds since a fixed moment of this process, of a clock that nothing sets. */
   running: number;
   resultTtlHours: number;
-  /** For events and idempotency keys. */
+  /** How long events and idempotency keys are kept. */
   historyHours: number;
 }
 
-/** One batch of a sweep. */
+/** The result of one batch of a sweep. */
 export interface Swept {
   /** Jobs. */
   removed: number;

@@ -34,7 +34,7 @@ export class RequestRates {
     throw excess({ quota: 'requests', limit: perSecond, isExplicit: true }, rate.count);
   }
 
-  /** In the last whole second. */
+  /** Requests of the owner in the last whole second. */
   of(owner: string): number {
     return this.#rate(owner, this.#now()).before;
   }

@@ -131,7 +131,7 @@ function addTo<K>(counts: Map<K, number>, key: K, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-/** By code units; what is not known comes last. */
+/** Sorts by code units; the unknown group comes last. */
 export function sorted<K extends string | null, V>(counts: ReadonlyMap<K, V>): [K, V][] {
   return [...counts].sort(([a], [b]) =>
     a === null ? 1 : b === null ? -1 : a < b ? -1 : a > b ? 1 : 0,

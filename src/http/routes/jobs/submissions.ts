@@ -186,7 +186,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
   );
 }
 
-/** By it the job is found in the logs and the traces of its caller. */
+/** The ids by which the job is found in the logs and the traces of its caller. */
 function originOf(c: AppContext): JobOrigin {
   const trace = c.get('trace');
   const requestId = c.get('requestId');
