@@ -24,14 +24,14 @@ export interface JobChanges {
   /** `compared` to `unread` add up to the images of the first job. */
   images: {
     compared: number;
-    /** In an error in one job or in both. */
+    /** Images that ended in an error in one job or in both. */
     failed: number;
-    /** Without an outcome yet in one job or in both. */
+    /** Images without an outcome yet in one job or in both. */
     pending: number;
-    /** Without a turn in one job or in both, which was ended before. */
+    /** Images that did not run in one job or in both, because the job was ended. */
     notRun: number;
     onlyHere: number;
-    /** Not reached. */
+    /** Images that the comparison did not reach. */
     unread: number;
     /** Images of the second job alone. */
     onlyThere: number;

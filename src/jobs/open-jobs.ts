@@ -42,7 +42,7 @@ export async function openJobs(parts: JobParts): Promise<Jobs> {
     },
     onReused: reusedCounter(metrics),
   });
-  // Without a store nothing that jobs still do could be kept.
+  // If the store is lost, nothing that jobs still do could be stored.
   releases.addDrain('jobs', (drainMs) => jobs.drain(store.lost() ? 0 : drainMs));
   releases.add('jobs', () => jobs.stop(0));
   addJobMetrics(metrics, { ...jobs, store, detector });

@@ -66,7 +66,7 @@ export interface EngineCheckOptions {
   engineFolder: string;
   /** Threads of the CPU. */
   threads: number;
-  /** Those of `core`. */
+  /** The rectangles of `core`. */
   rectangles?: CoreOptions['rectangles'];
 }
 
@@ -86,8 +86,8 @@ export const isCompared = ({
 }): boolean => isOnGpu(native) || (!file.bundled && (native.wasKept || native.precision !== 'f32'));
 
 /**
- * How many boxes of the network, or of the engine for the smallest batches, agree. Rejects as `Core.loadModel` and
- * `Core.run` of either device.
+ * Compares the network, or the engine for the smallest batches, with f32. Rejects with the errors of `Core.loadModel`
+ * and `Core.run` of either device.
  */
 async function agreementWithF32(
   model: ComparedModel,
@@ -100,15 +100,15 @@ async function agreementWithF32(
   if (kept !== null) return kept;
   const agreement = { engine: engine ?? '', ...(await measure(model, options)) };
   if (file !== null && engine !== null) {
-    // Without room on the disk the agreement is not kept, and the next load compares again.
+    // If the disk is full the agreement is not kept, and the next load compares again.
     await keep(engineFolder, nameBeside(file), JSON.stringify(agreement)).catch(() => undefined);
   }
   return agreement;
 }
 
 /**
- * As `agreementWithF32`, as a share of 0 to 1; null where neither side has a box. Rejects with `invalid_model` below
- * the least.
+ * Sets `model.agreement` to the share of `agreementWithF32` and returns it; null if neither side has a box. Rejects
+ * with `invalid_model` below the limit.
  */
 export async function checkEngine(
   model: ComparedModel,
@@ -156,8 +156,8 @@ async function measure(
 }
 
 /**
- * Before overlapping boxes are merged: they are many times more, and which of two equals a merge keeps hangs on the
- * last digit.
+ * Compares boxes before overlapping ones are merged: there are many times more of them, and the last digit decides
+ * which of two equal boxes a merge keeps.
  */
 async function boxesOn(
   pictures: readonly Picture[],
@@ -177,7 +177,7 @@ export function engineAgreement(
   expectedBoxes: readonly Detection[][],
   foundBoxes: readonly Detection[][],
 ): Pick<EngineAgreement, 'share' | 'boxes'> {
-  // Beside the picture a box is cut to nothing, which overlaps nothing, not even itself.
+  // A box beside the picture is cut to nothing, which overlaps nothing, not even itself.
   const [expected, found] = [expectedBoxes, foundBoxes].map((lists) =>
     lists.map((boxes) => boxes.filter(hasArea)),
   ) as [Detection[][], Detection[][]];

@@ -1,4 +1,4 @@
-/** Where models lie: the user's folder first, then the bundled ones that `manifest.json` lists. */
+/** Finds models: in the user's folder first, then among the bundled ones that `manifest.json` lists. */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const manifestSchema = z.object({
     z.object({
       file: z.string(),
       licence: z.string(),
-      /** For tests: it can be named and stands in no list. */
+      /** A model for tests: requests can name it, but no list has it. */
       unlisted: z.literal(true).optional(),
       /** File with a picture's known boxes, relative to the manifest. */
       canary: z.string().optional(),

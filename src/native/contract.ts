@@ -164,9 +164,9 @@ export interface NativeModel {
    * Engines of a GPU, by batch size, ascending; empty on the CPU. `loadModel` loads the first one, `addBatches` others.
    */
   engines: NativeEngine[];
-  /** In `engineCache`: the compiled network of the CPU; null where it is not kept, and on a GPU. */
+  /** Name of the compiled network of the CPU in `engineCache`; null if it is not kept, and on a GPU. */
   keptFile: string | null;
-  /** The network was taken from there, and not compiled. */
+  /** True: the network was read from `keptFile` and not compiled. */
   wasKept: boolean;
   /** A sentence for each file of `engineCache` that was not as it was stored: it was made anew. */
   replaced: string[];
@@ -175,11 +175,13 @@ export interface NativeModel {
   metadata: Record<string, string>;
 }
 
-/** For the CPU; all of it may be left out. */
+/** How the CPU loads a model; every field may be left out. */
 export interface HowToLoad {
-  /** The same model in 8 bits, taken instead on a CPU that computes it at least 1.15 times as fast. */
+  /**
+   * File of the same model in 8 bits, which is loaded instead on a CPU that computes it at least 1.15 times as fast.
+   */
   eightBitPath?: string;
-  /** In the place of that of the options. */
+  /** Replaces the precision of the options. */
   precision?: FloatPrecision;
   /** Compiles although there is a network in `engineCache`, which is replaced. */
   anew?: boolean;
@@ -189,7 +191,7 @@ export interface HowToLoad {
 export interface NativeEngine {
   batch: number;
   isLoaded: boolean;
-  /** In `engineCache`, there or not: null where the engine that is loaded is not kept. */
+  /** Name of the engine in `engineCache`, whether it exists or not; null if the loaded engine is not kept. */
   file: string | null;
 }
 
@@ -262,7 +264,7 @@ export interface NativeTask extends EngineParameters {
   everyRow?: boolean;
 }
 
-/** One result record in `meta`: the place of each number. */
+/** The index of each number in a result record of `meta`. */
 export const ResultField = {
   id: 0,
   /** Index into `NATIVE_CODES`; 0 = ok. */

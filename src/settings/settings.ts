@@ -18,7 +18,7 @@ const WORKERS = ['processes', 'ray'] as const;
 
 interface Use {
   for?: readonly Taker[];
-  /** In `GET /v1/settings`: it tells callers no folder, address or secret. */
+  /** True: `GET /v1/settings` shows the value, which tells callers no folder, address or secret. */
   shown?: true;
 }
 const uses = z.registry<Use>();

@@ -31,7 +31,7 @@ export const clientMessageSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('unsubscribe'), id }),
 ]);
 export type ClientMessage = z.infer<typeof clientMessageSchema>;
-/** As a client writes it. */
+/** The message in the form that a client writes. */
 export type SubscribeMessage = Extract<
   z.input<typeof clientMessageSchema>,
   { action: 'subscribe' }

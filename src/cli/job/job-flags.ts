@@ -48,7 +48,7 @@ export function addJobFlags(command: Command): Command {
   );
 }
 
-/** As in a submission, without its images and without `metadata`, which is JSON text. */
+/** The settings of a submission without images and without `metadata`, which is JSON text. */
 export function settingsOf(flags: JobFlags): Omit<JobSubmit, 'image_paths' | 'metadata'> {
   const { type, model, classes, vehicleTypes } = flags;
   return {

@@ -15,7 +15,7 @@ const ANSWER_WITHIN_MS = 60_000;
 
 export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
-  /** For models that come without a picture of their own. */
+  /** The picture for models without one of their own. */
   picture: Picture;
   logger: Logger;
 }
@@ -73,7 +73,7 @@ export class SelfCheck {
     clearInterval(this.#timer);
   }
 
-  /** One round over the loaded models; joins a round in progress. Sets or clears their `distrust`. Never rejects. */
+  /** Checks all loaded models; joins a round in progress. Sets or clears their `distrust`. Never rejects. */
   checkAll(): Promise<void> {
     this.#round ??= this.#checkLoaded().finally(() => {
       this.#round = null;

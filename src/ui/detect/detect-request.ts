@@ -54,7 +54,7 @@ export function shownRequest(choice: ShownChoice): DetectChoice {
   return { ...same, ...most, classes: shown, mergeClasses };
 }
 
-/** By names in small letters. */
+/** Thresholds by the names of classes in small letters. */
 export function byClassOf(
   classThresholds: WrittenOptions['classThresholds'] = {},
 ): ReadonlyMap<string, number> {
@@ -63,7 +63,7 @@ export function byClassOf(
   );
 }
 
-/** Also those that boxes may be besides. */
+/** All classes of the boxes, with the alternative classes. */
 function classesOf(detections: readonly Detection[]): string[] {
   const all = detections.flatMap(({ class: name, alternative }) =>
     alternative === undefined ? [name] : [name, alternative.class],

@@ -76,7 +76,7 @@ export function withoutCorner(polygon: Polygon, corner: number): Polygon {
   return polygon.filter((_, index) => index !== corner);
 }
 
-/** Where an arrow key moves a corner; null for other keys. */
+/** The point to which an arrow key moves a corner; null for other keys. */
 export function steppedBy(key: string, isFine: boolean, [x, y]: PicturePoint): PicturePoint | null {
   const step = isFine ? FINE_STEP : STEP;
   const moves: Record<string, PicturePoint> = {

@@ -1,4 +1,4 @@
-/** Over a picture: the corners of the chosen region, which are moved, and those of a region that is being drawn. */
+/** Handles over a picture: the corners of the chosen region, which can be moved, and the corners of a draft. */
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { LEAST_POINTS, REGION_LIMITS } from '../../api/region-rules.js';

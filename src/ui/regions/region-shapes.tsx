@@ -5,7 +5,7 @@ import { placeOf } from '../picture/view-window.js';
 import { visible } from '../text/format.js';
 import { chosenIndex, faults, shownRegions } from './region-choice.js';
 
-/** By name; of regions that the answer does not have yet nothing is known. */
+/** Boxes by the name of the region. It lacks regions that the answer does not have yet. */
 export type ShownCounts = ReadonlyMap<string, number>;
 
 export function RegionShapes({ marks, counts }: { marks: PictureMarks; counts: ShownCounts }) {
@@ -50,7 +50,7 @@ export function RegionShapes({ marks, counts }: { marks: PictureMarks; counts: S
   );
 }
 
-/** In place of the picture for those who do not see it. */
+/** The counts as a list, for people who do not see the picture. */
 export function RegionCounts({ counts }: { counts: ShownCounts }) {
   if (shownRegions.value.length === 0) return null;
   return (

@@ -35,7 +35,7 @@ export function SavedViews({ onView }: { onView: (name: string) => void }) {
     if (stored === null) {
       return `The view ${wanted} has changed since it was listed here. Save again to replace it.`;
     }
-    // One request for all that changes.
+    // Batched, so that one request follows from all changes.
     batch(() => {
       used.value = stored;
       discard();

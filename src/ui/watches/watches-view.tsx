@@ -12,7 +12,7 @@ import { useNow } from '../parts/use-now.js';
 import { useWatchList, type WatchList } from './watch-list.js';
 import { WatchRow } from './watch-row.js';
 
-/** Most visits add no watch. */
+/** Loaded when it is opened, because most visits add no watch. */
 const WatchDialog = lazy('Opening the form', async () => {
   const { WatchDialog: loaded } = await import('./watch-dialog.js');
   return loaded;
@@ -28,7 +28,7 @@ export function WatchesView() {
   const { fault, actionFault } = list;
   const isOpen = useSignal(false);
   const changed = useSignal<Watch | null>(null);
-  /** For readers of a screen. */
+  /** A sentence that screen readers say. */
   const said = useSignal('');
   const open = (): void => void (isOpen.value = true);
   useShortcuts('Watches', [{ keys: 'n', title: 'New watch', run: open }]);
