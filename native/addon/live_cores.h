@@ -12,7 +12,7 @@ namespace lattice {
 // JavaScript. Thread-safe.
 void AddLiveCore(const void* key, std::function<void()> stop);
 
-// After its return `stop` is not running and will not be called.
+// When it returns, `stop` is not running and will not be called.
 void RemoveLiveCore(const void* key);
 
 // Registers the exit handler again so that it runs before handlers that libraries added meanwhile.

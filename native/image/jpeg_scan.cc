@@ -155,7 +155,8 @@ class ScanReader {
     return true;
   }
 
-  // One more bit of each coefficient that is there, and those that become 1 or -1 with it.
+  // Reads one more bit of each nonzero coefficient, and the coefficients that become 1 or -1 with
+  // it.
   bool RefineAc(EntropyBits& bits, const JpegScan::Part& part, uint64_t* filled) {
     int k = scan_.first;
     for (; blocks_without_ac_ == 0 && k <= scan_.last; ++k) {
