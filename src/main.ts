@@ -30,7 +30,7 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   const stopped = stopSignal().then(() => {
     stopping.abort();
   });
-  // For the supervisor: it starts a new process, which can use what this one has lost or says why not.
+  // The exit code tells the supervisor to start a new process, which can use what this one has lost or says why not.
   const endWith = (exitCode: number) => () => {
     process.exitCode = exitCode;
     process.kill(process.pid, 'SIGTERM');
@@ -45,7 +45,7 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
       },
     };
     const url = await startService(config, logger, releases, stopping.signal, options);
-    // On standard error: standard output carries only the log.
+    // Written to standard error: standard output carries only the log.
     console.error(
       `lattice-core listening on ${url}\nLive page: ${url}/ui\nTry it:\n  ${exampleCall(config, url)}`,
     );

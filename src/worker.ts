@@ -21,7 +21,7 @@ import { warnOfModelsFolder } from './settings/setting-folders.js';
 import { OVERRUN_MS, Releases } from './base/releases.js';
 import { endAtOnce, onReloadSignal, stopSignal } from './service/shutdown.js';
 
-/** From sysexits.h. */
+/** Exit codes of sysexits.h. */
 const EX_UNAVAILABLE = 69;
 const EX_CONFIG = 78;
 const ROOT_ANSWERS_WITHIN_MS = 5_000;
@@ -40,7 +40,7 @@ async function runWorker(config: Config): Promise<void> {
   endWithParent();
   const drainMs = config.drainSeconds * 1_000;
   void stopping.then(() => {
-    // For a load or a drain that hangs. Unreferenced: it does not keep the process alive.
+    // Ends the process if a load or a drain hangs. Unreferenced: it does not keep the process alive.
     setTimeout(endAtOnce, drainMs + OVERRUN_MS, stopLogger).unref();
   });
   const token = await createTokenReader(config);

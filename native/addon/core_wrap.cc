@@ -291,7 +291,7 @@ void CoreWrap::Deliver(Napi::Env env) {
     ReportException(env);
   }
   for (napi_ref value : contents.released) (void)napi_delete_reference(env, value);
-  // Before the replies: the reply of close() takes the wake function away.
+  // Done before the replies, because the reply of close() takes the wake function away.
   RemovePending(env, contents.results.size() + contents.replies.size());
   for (const Mailbox::Reply& reply : contents.replies) reply(env);
   ReportException(env);

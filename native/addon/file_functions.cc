@@ -19,7 +19,7 @@
 namespace lattice {
 namespace {
 
-// One text of all processes is written at a time, which takes a moment.
+// All processes together write one text at a time, which takes a moment.
 constexpr char kLockName[] = "texts";
 constexpr std::chrono::seconds kLongestWait{10};
 

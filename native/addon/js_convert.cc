@@ -12,7 +12,7 @@ namespace {
 constexpr double kMaxSafeInteger = 9007199254740991.0;
 constexpr int kMostGpuBatch = 32;
 
-// In the order of StatusCode.
+// Names in the order of StatusCode.
 constexpr std::array<const char*, 20> kCodeNames = {"ok",
                                                     "cancelled",
                                                     "deadline_exceeded",
@@ -129,7 +129,7 @@ void ParsePixels(const Napi::Value& value, Properties& task, std::optional<Image
   image.emplace(Image{width, height, {bytes.Data(), bytes.Data() + needed}});
 }
 
-// For a task without a path.
+// Reads the picture of a task without a path.
 void ParseBrought(Properties& properties, const HoldBytes& hold_bytes, ImageTask& task) {
   const Napi::Value pixels = properties.Get("pixels");
   if (!pixels.IsUndefined()) return ParsePixels(pixels, properties, task.pixels);
@@ -179,7 +179,8 @@ void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>&
     if (!id.IsNumber()) return task.Fail("classIds", "null or an array of integers");
     ids.push_back(id.As<Napi::Number>().Int32Value());
   }
-  // To the core an empty list means every class, to the caller none: no class has the id -1.
+  // An empty list means every class to the core, but no class to the caller: no class has the id
+  // -1.
   if (ids.empty()) ids.push_back(-1);
 }
 
@@ -231,7 +232,9 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, const Hold
   properties.Read("iou", 0, 1, task.options.iou);
   properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
   ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
-  if (!properties.Get("raw").IsUndefined()) properties.Read("raw", task.options.raw);
+  if (!properties.Get("everyRow").IsUndefined()) {
+    properties.Read("everyRow", task.options.every_row);
+  }
   ParseTiles(properties.Get("tiles"), properties, task.tiles);
   if (!properties.Get("digest").IsUndefined()) properties.Read("digest", task.digest);
   if (properties.ok()) task.engine = find_model(model);

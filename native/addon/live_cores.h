@@ -1,5 +1,5 @@
-// Every open core of the process, so that its threads end before the libraries they run in are torn
-// down.
+// Lists every open core of the process, so that the threads of a core end before the libraries that
+// they run in are torn down.
 #ifndef LATTICE_ADDON_LIVE_CORES_H_
 #define LATTICE_ADDON_LIVE_CORES_H_
 
@@ -12,12 +12,11 @@ namespace lattice {
 // JavaScript. Thread-safe.
 void AddLiveCore(const void* key, std::function<void()> stop);
 
-// After its return `stop` is not running and will not be called.
+// When it returns, `stop` is not running and will not be called.
 void RemoveLiveCore(const void* key);
 
-// Registers the exit handler once more, in front of those that libraries have registered so far;
-// the first one to run does all. To be called when a library may have added some, that is after a
-// model was loaded.
+// Registers the exit handler again so that it runs before handlers that libraries added meanwhile.
+// Whichever copy runs first does all the work. Call it after loading a model.
 void RenewExitHandler();
 
 }  // namespace lattice

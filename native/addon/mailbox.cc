@@ -37,7 +37,7 @@ void Mailbox::PostDeviceLost(const Status& status) {
   Wake();
 }
 
-// Under the lock, so that Shut cannot pass while a wake is under way.
+// Called under the lock, so that Shut cannot pass while a wake is under way.
 void Mailbox::Wake() {
   if (woken_) return;
   woken_ = napi_call_threadsafe_function(wake_, nullptr, napi_tsfn_nonblocking) == napi_ok;

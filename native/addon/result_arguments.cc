@@ -11,10 +11,10 @@ namespace {
 // FILE_FIELDS and RESULT_STRIDE of src/native/contract.ts.
 constexpr size_t kFileAt = 16;
 constexpr size_t kFileFields = 10;
-constexpr size_t kDigestAt = 6;  // among them
+constexpr size_t kDigestAt = 6;  // index of the digest within the file fields
 constexpr size_t kStride = kFileAt + kFileFields;
 
-// Empty when the environment is ending: then nothing can be made any more.
+// Returns an empty value when the environment is ending: no JavaScript value can be made then.
 Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
   constexpr size_t kFloats = sizeof(Detection) / sizeof(float);
   auto array = Napi::Float32Array::New(env, boxes.size() * kFloats);
@@ -24,8 +24,8 @@ Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
 
 static_assert(sizeof(int64_t) == sizeof(double));
 
-// The order is ResultField of src/native/contract.ts. Numbers of a file do not fit a double: they
-// lie as integers of 64 bits in their places.
+// Writes the fields in the order of ResultField (src/native/contract.ts). The numbers of a file are
+// written as 64-bit integers, because a double does not hold them exactly.
 void WriteMeta(const TaskResult& result, double* out) {
   const StageTimes& times = result.times;
   const std::array<double, kFileAt> fields = {static_cast<double>(result.id),
@@ -64,9 +64,9 @@ void WriteMeta(const TaskResult& result, double* out) {
 ResultArguments::ResultArguments(Napi::Env env)
     : no_boxes_(Napi::Reference<Napi::Float32Array>::New(Napi::Float32Array::New(env, 0), 1)) {}
 
-Napi::Float64Array ResultArguments::Meta(Napi::Env env, size_t results) {
-  if (capacity_ < results) {
-    const size_t capacity = std::max<size_t>(256, 2 * results);
+Napi::Float64Array ResultArguments::MetaFor(Napi::Env env, size_t result_count) {
+  if (capacity_ < result_count) {
+    const size_t capacity = std::max<size_t>(256, 2 * result_count);
     const auto meta = Napi::Float64Array::New(env, kStride * capacity);
     if (meta.IsEmpty()) return meta;
     meta_ = Napi::Reference<Napi::Float64Array>::New(meta, 1);
@@ -78,7 +78,7 @@ Napi::Float64Array ResultArguments::Meta(Napi::Env env, size_t results) {
 std::optional<std::array<napi_value, 3>> ResultArguments::Make(
     Napi::Env env, const std::vector<TaskResult>& results) {
   const auto count = static_cast<uint32_t>(results.size());
-  auto meta = Meta(env, results.size());
+  auto meta = MetaFor(env, results.size());
   const auto boxes = Napi::Array::New(env, count);
   const auto messages = Napi::Array::New(env, count);
   const napi_value no_boxes = no_boxes_.Value();

@@ -9,7 +9,7 @@
 #define LATTICE_HOST_DEVICE
 #endif
 
-// For loops of constant length whose arrays must stay in registers of a GPU thread.
+// Unrolls loops of constant length whose arrays must stay in registers of a GPU thread.
 #ifdef __CUDA_ARCH__
 #define LATTICE_UNROLL _Pragma("unroll")
 #else

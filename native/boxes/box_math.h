@@ -13,17 +13,17 @@ struct Box {
   float x1, y1, x2, y2;
 };
 
-// Centre and size, as the head gives them -> corners.
+// Centre and size, which the head gives, -> corners.
 LATTICE_HOST_DEVICE inline Box CornersOf(float cx, float cy, float w, float h) {
   const float half_w = w * 0.5f;
   const float half_h = h * 0.5f;
   return {cx - half_w, cy - half_h, cx + half_w, cy + half_h};
 }
 
-// False for NaN and infinity, which have no distance to themselves.
+// False for NaN and infinity: x - x is then NaN and not 0.
 LATTICE_HOST_DEVICE inline bool IsFinite(float value) { return value - value == 0.0f; }
 
-// Finite corners in the right order; a box of no width or height counts.
+// Whether the corners are finite and in the right order; a box without width or height passes.
 LATTICE_HOST_DEVICE inline bool IsSound(const Box& box) {
   return IsFinite(box.x1) && IsFinite(box.y1) && IsFinite(box.x2) && IsFinite(box.y2) &&
          box.x1 <= box.x2 && box.y1 <= box.y2;
@@ -36,7 +36,7 @@ LATTICE_HOST_DEVICE inline float AreaOf(const Box& box) {
   return (box.x2 - box.x1) * (box.y2 - box.y1);
 }
 
-// 0 where they are apart.
+// The area that both boxes cover; 0 when they are apart.
 LATTICE_HOST_DEVICE inline float SharedArea(const Box& a, const Box& b) {
   const float width = Smaller(a.x2, b.x2) - Larger(a.x1, b.x1);
   const float height = Smaller(a.y2, b.y2) - Larger(a.y1, b.y1);

@@ -105,26 +105,27 @@ std::vector<Found> FindInFinal(const float* output, int classes, int rows,
   return found;
 }
 
-std::vector<Detection> RawFinal(const float* output, int rows) {
-  std::vector<Detection> raw;
-  raw.reserve(static_cast<size_t>(rows));
+std::vector<Detection> EveryFinalRow(const float* output, int rows) {
+  std::vector<Detection> found;
+  found.reserve(static_cast<size_t>(rows));
   for (int row = 0; row < rows; ++row) {
     const float* r = output + ptrdiff_t{6} * row;
-    raw.push_back({r[0], r[1], r[2], r[3], r[4], r[5]});
+    found.push_back({r[0], r[1], r[2], r[3], r[4], r[5]});
   }
-  return raw;
+  return found;
 }
 
-std::vector<Detection> RawRows(const float* output, int classes, int anchors) {
+std::vector<Detection> EveryAnchor(const float* output, int classes, int anchors) {
   const BoxRows boxes{output, anchors};
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  std::vector<Detection> raw;
+  std::vector<Detection> found;
   for (const Candidate& best :
        ScanScores(output + ptrdiff_t{4} * anchors, classes, anchors, kLowest)) {
     const Box box = boxes.At(best.anchor);
-    raw.push_back({box.x1, box.y1, box.x2, box.y2, best.score, static_cast<float>(best.class_id)});
+    found.push_back(
+        {box.x1, box.y1, box.x2, box.y2, best.score, static_cast<float>(best.class_id)});
   }
-  return raw;
+  return found;
 }
 
 // Best first. Sets `cut` when the cap dropped some.
@@ -192,13 +193,13 @@ Detections FindBoxes(const Head& head, const HeadOutput& output,
       return Choose(FindInScales(output, head, transform, options), !head.one_to_one, transform,
                     options);
     case HeadLayout::kFinal:
-      if (options.raw) return {RawFinal(output.rows, output.count)};
+      if (options.every_row) return {EveryFinalRow(output.rows, output.count)};
       return Choose(FindInFinal(output.rows, head.classes, output.count, transform, options), false,
                     transform, options);
     case HeadLayout::kRows:
       break;
   }
-  if (options.raw) return {RawRows(output.rows, head.classes, output.count)};
+  if (options.every_row) return {EveryAnchor(output.rows, head.classes, output.count)};
   return Choose(FindInRows(output.rows, head.classes, output.count, transform, options), true,
                 transform, options);
 }

@@ -12,7 +12,8 @@
 
 namespace lattice {
 
-// As the reference: more candidates than this are cut by score before suppression.
+// When an image has more candidates, only the best of them reach suppression. The reference
+// predictor has the same limit.
 inline constexpr int kMaxCandidates = 30'000;
 
 struct DetectionOptions {
@@ -20,39 +21,42 @@ struct DetectionOptions {
   float iou = 0.7f;          // suppress IoU > iou within a class
   int max_detections = 300;
   std::vector<int> class_ids;  // empty = all; applied before suppression
-  // Instead of boxes: every row of a whole network, to tell whether its layout is what it was
-  // taken for. In input pixels, with the best class of each anchor, in the order of the output,
-  // whatever the numbers are. Without effect where the network is cut at its head.
-  bool raw = false;
+  // True: the result has a row for every row of a kFinal output, or for every anchor of a kRows
+  // output with its best class, in the order of the output, in input pixels, whatever the numbers
+  // are. The check of a model's layout reads these rows. No effect for kScales.
+  bool every_row = false;
 };
 
 // One row of the result: exactly six floats, so that a vector of rows is the Float32Array that JS
 // gets.
 struct Detection {
-  float x1, y1, x2, y2;  // source pixels, clamped to the image; see DetectionOptions::raw
+  // In source pixels and clamped to the image, except with DetectionOptions::every_row.
+  float x1, y1, x2, y2;
   float score;
   float class_id;
 };
 static_assert(sizeof(Detection) == 6 * sizeof(float));
 
 struct Detections {
-  std::vector<Detection>
-      boxes;               // by score, highest first; ties by anchor index, so the order is stable
-  bool truncated = false;  // max_detections or the 30,000-candidate cap cut the list
+  // By score, highest first. Boxes of the same score are in the order of their anchors, so that the
+  // order is always the same.
+  std::vector<Detection> boxes;
+  bool truncated = false;  // max_detections or kMaxCandidates cut the list
 };
 
-// The outputs of one image, row-major, laid out as HeadLayout says.
+// The outputs of one image, row-major. HeadLayout describes each layout.
 struct HeadOutput {
-  std::array<ScaleView<float>, kHeadScales> scales = {};  // kScales
-  const float* rows = nullptr;                            // kRows, kFinal
-  int count = 0;                                          // of anchors, or of rows
+  std::array<ScaleView<float>, kHeadScales> scales = {};  // used when the layout is kScales
+  const float* rows = nullptr;                            // used for kRows and kFinal
+  int count = 0;  // the number of anchors for kRows, of rows for kFinal
 };
 
-// Boxes whose score passes, with the letterbox undone. NaN scores, boxes that are not finite and
-// boxes without an area in the picture never pass (see source_box.h). One class a box (argmax) and
-// class-wise suppression, except for kFinal and for a one-to-one head: there every class that
-// passes is a box. kScales gives the boxes that kRows would give for what the network's own end
-// makes of these numbers; anchors are counted over the scales in order. Thread-safe.
+// Returns the boxes whose score passes, with the letterbox undone. NaN scores, boxes that are not
+// finite and boxes without an area in the picture never pass (see source_box.h). A box has its best
+// class only, and boxes of one class suppress each other. For kFinal and for a one-to-one head
+// every class that passes gives a box, and no box suppresses another. For kScales the boxes equal
+// those that the uncut network would give through kRows; anchors are numbered through the scales in
+// their order. Thread-safe.
 Detections FindBoxes(const Head& head, const HeadOutput& output,
                      const LetterboxTransform& transform, const DetectionOptions& options);
 

@@ -1,4 +1,4 @@
-// The outputs of a cut network, of one image and one grid, and the box of each cell.
+// The outputs of a cut network for one image and one grid, and the box of each cell.
 #ifndef LATTICE_BOXES_SCALE_VIEW_H_
 #define LATTICE_BOXES_SCALE_VIEW_H_
 
@@ -9,7 +9,7 @@
 
 namespace lattice {
 
-// `Value` converts to float. `bins` and `stride` as in Head.
+// `Value` converts to float. `bins` and `stride` are those of Head.
 template <typename Value>
 struct ScaleView {
   const Value* boxes;    // [4 * bins][cells]
@@ -21,11 +21,13 @@ struct ScaleView {
     return static_cast<float>(classes[static_cast<ptrdiff_t>(class_id) * cells + cell]);
   }
 
-  // The lowest class whose score equals that of `best_class`, which has the highest logit: high
-  // logits differ where their scores are rounded to the same float.
+  // Returns the lowest class whose score equals the score of `best_class`, the class with the
+  // highest logit. Different high logits may give the same score, because it is rounded to a float.
   LATTICE_HOST_DEVICE int LowestEqualClass(int best_class, int cell) const {
-    constexpr float kSaturated = 8;     // from here on the scores of distant logits may be equal,
-    constexpr float kRounding = 0.01f;  // and below those of closer ones only
+    // Above kSaturated, logits far apart may round to one score; below it, only logits within
+    // kRounding do.
+    constexpr float kSaturated = 8;
+    constexpr float kRounding = 0.01f;
     const float best = Logit(best_class, cell);
     const float score = Sigmoid(best);
     const float floor = Smaller(best - kRounding, kSaturated);

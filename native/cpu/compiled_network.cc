@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "native/cpu/cpu_precision.h"
-#include "native/cpu/findings.h"
+#include "native/cpu/network_traits.h"
 #include "native/cpu/openvino_model.h"
 #include "native/kept/file_name.h"
 #include "native/kept/kept_folder.h"
@@ -20,13 +20,13 @@
 namespace lattice {
 namespace {
 
-// To be raised with every change of what reading a model finds, or of what is kept of it.
+// Raise it with every change of how the traits of a model are found or stored.
 constexpr int kFormat = 4;
 constexpr char kSuffix[] = ".network";
 
-// A kept network is the bytes of the findings, then those of the library.
+// Stored as the bytes of the traits, then the bytes that the library exports.
 struct Network {
-  Findings findings;
+  NetworkTraits traits;
   ov::Tensor exported;
 };
 
@@ -36,7 +36,7 @@ ov::Tensor Copied(std::span<const char> bytes) {
   return tensor;
 }
 
-// The instructions that the library may have made the network for.
+// The instruction sets of this CPU: the library may have compiled the network for them.
 std::string CpuFlags() {
   std::ifstream cpus("/proc/cpuinfo");
   for (std::string line; std::getline(cpus, line);) {
@@ -45,7 +45,7 @@ std::string CpuFlags() {
   return {};
 }
 
-// Says all that a kept network depends on.
+// The name has a hash of everything that a kept network depends on.
 std::string NameOf(const std::string& path, const std::string& sha256, bool bf16) {
   std::ostringstream all;
   all << kFormat << ' ' << ov::get_openvino_version().buildNumber << ' ' << bf16 << ' '
@@ -53,38 +53,38 @@ std::string NameOf(const std::string& path, const std::string& sha256, bool bf16
   return PlainPart(std::filesystem::path(path).stem()) + "_cpu_" + HashPart(all.str()) + kSuffix;
 }
 
-// Nothing where there is none; `fault` becomes a sentence where there is one that is of no use.
+// Returns nullopt when no network is kept. When one is kept but unusable, it also sets `fault`.
 std::optional<Network> Kept(const KeptFolder& folder, const std::string& name, size_t classes,
                             std::string* fault) {
   const auto file = folder.Load(name, fault);
   if (!file) return std::nullopt;
-  const auto findings = ReadFindings(*file, classes);
-  if (!findings) {
+  const auto traits = ReadTraits(*file, classes);
+  if (!traits) {
     *fault = name + " does not describe the network of its model.";
     return std::nullopt;
   }
-  return Network{*findings, Copied(std::span(*file).subspan(kFindingsBytes))};
+  return Network{*traits, Copied(std::span(*file).subspan(kTraitsBytes))};
 }
 
-// Where it cannot be kept, the next load only takes longer. False then.
+// Returns false when the network cannot be kept: the next load then only takes longer.
 bool Keep(const KeptFolder& folder, const std::string& name, const Network& network,
           size_t most_bytes) {
-  std::vector<char> file = BytesOf(network.findings);
+  std::vector<char> file = BytesOf(network.traits);
   const auto* exported = static_cast<const char*>(network.exported.data());
   file.insert(file.end(), exported, exported + network.exported.get_byte_size());
   const auto lock = folder.Lock("networks", Clock::now());
   if (!lock.ok() || file.size() > most_bytes) return false;
   const bool kept = folder.Store(name, file).ok();
-  // Before the others are looked at, which it may be among.
+  // Hold the new file before KeepWithin, which removes files that nobody holds.
   const ScopedFd held = folder.Hold(name);
   folder.KeepWithin(kSuffix, most_bytes);
   return kept;
 }
 
-// `bf16`: wanted, where the network allows it.
-CpuPrecision PrecisionOf(const Findings& findings, bool bf16) {
-  return {.bf16 = bf16 && !findings.only_f32,
-          .eight_bit = findings.quantization != Quantization::kSigned};
+// `bf16`: whether the settings want bf16; a network with `only_f32` does not get it.
+CpuPrecision PrecisionOf(const NetworkTraits& traits, bool bf16) {
+  return {.bf16 = bf16 && !traits.only_f32,
+          .eight_bit = traits.quantization != Quantization::kSigned};
 }
 
 Network Compile(const OpenVinoModel& model, bool bf16) {
@@ -95,17 +95,17 @@ Network Compile(const OpenVinoModel& model, bool bf16) {
   return {model.info, Copied(std::move(exported).str())};
 }
 
-ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision precision) {
-  static_cast<Findings&>(info) = findings;
+ModelInfo Described(ModelInfo info, const NetworkTraits& traits, CpuPrecision precision) {
+  static_cast<NetworkTraits&>(info) = traits;
   info.device = "CPU";
   info.precision = precision.bf16 ? "bf16" : "f32";
-  if (findings.quantization == Quantization::kUnsigned) info.precision = "int8";
+  if (traits.quantization == Quantization::kUnsigned) info.precision = "int8";
   return info;
 }
 
-// Nothing where the networks are not to be kept.
+// Returns nullopt when networks are not to be kept.
 std::optional<KeptFolder> OpenFolder(const EngineOptions& options) {
-  // The outcome of a list of rectangles is no part of the findings.
+  // The traits do not have the rectangles that a model with a list of them accepts.
   if (options.kept_folder.empty() || options.most_kept_bytes == 0 || options.rectangles) {
     return std::nullopt;
   }
@@ -143,8 +143,8 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
     is_kept = folder && Keep(*folder, name, *network, options.most_kept_bytes);
   }
   CompiledNetwork compiled;
-  compiled.precision_ = PrecisionOf(network->findings, *bf16);
-  compiled.info_ = Described(std::move(described), network->findings, compiled.precision_);
+  compiled.precision_ = PrecisionOf(network->traits, *bf16);
+  compiled.info_ = Described(std::move(described), network->traits, compiled.precision_);
   compiled.info_.was_kept = was_kept;
   if (is_kept) compiled.info_.kept_file = name;
   if (is_kept) compiled.in_use_ = std::make_shared<const ScopedFd>(folder->Hold(name));

@@ -8,7 +8,7 @@
 
 #include "native/base/scoped_fd.h"
 #include "native/base/status.h"
-#include "native/cpu/findings.h"
+#include "native/cpu/network_traits.h"
 #include "native/cpu/openvino_core.h"
 #include "native/engine/engine.h"
 #include "native/model/model_info.h"
@@ -21,21 +21,22 @@ class CompiledNetwork {
  public:
   enum class Source { kKeptOrFile, kFile };
 
-  // Codes of OpenVinoNetwork::Load. With a folder for them the network is kept there, with what
-  // reading the model has found, and a later load takes it from there: info().was_kept, and the
-  // library may refuse what it has once written. What is not as it was stored is compiled anew and
-  // replaced; info().replaced says so. An unusable folder is none. Throws what the library throws.
+  // Fails with the codes of OpenVinoNetwork::Load. With a folder in `options` the network and its
+  // traits are kept there, and a later load reads them: info().was_kept is true then, and the
+  // library may refuse the network that it wrote earlier. A damaged file is compiled anew and
+  // replaced, which info().replaced tells. An unusable folder counts as none. Throws what the
+  // library throws.
   static Result<CompiledNetwork> Load(const std::string& path, const EngineOptions& options,
                                       Source source = Source::kKeptOrFile);
 
   const ModelInfo& info() const { return info_; }
   size_t file_bytes() const { return file_bytes_; }
-  // While it is held the kept file stays.
+  // The kept file is not removed while this is held.
   std::shared_ptr<const ScopedFd> in_use() const { return in_use_; }
 
-  // The network with threads of its own; all of them read their constants from one copy and give
-  // the same numbers. Throws what the library throws, and for a kept network that is not what was
-  // found in the model.
+  // The network with threads of its own. All networks of one object share one copy of the constants
+  // and give the same numbers. Throws what the library throws, and when a kept network does not
+  // have the shapes of its traits.
   ov::CompiledModel WithStreams(int threads, int streams) const;
 
  private:

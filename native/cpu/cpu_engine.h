@@ -9,7 +9,7 @@
 
 namespace lattice {
 
-// As OpenVinoNetwork::Load.
+// Fails with the codes of OpenVinoNetwork::Load.
 Result<std::unique_ptr<Engine>> LoadCpuEngine(const std::string& path,
                                               const EngineOptions& options);
 

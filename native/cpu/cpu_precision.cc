@@ -38,7 +38,7 @@ ov::Output<ov::Node> Number(float value) {
   return ov::opset8::Constant::create(ov::element::f32, ov::Shape{}, {value});
 }
 
-// As a quantised network says that a tensor is rounded to 8 bits.
+// The way in which a quantised network says that a tensor is rounded to 8 bits.
 ov::Output<ov::Node> Rounded(const ov::Output<ov::Node>& values) {
   const auto low = Number(-0.3f);
   const auto high = Number(0.7f);
@@ -82,7 +82,7 @@ std::shared_ptr<ov::Model> SampleNetwork(Arithmetic arithmetic) {
   return std::make_shared<ov::Model>(ov::OutputVector{last}, ov::ParameterVector{input});
 }
 
-// One thread: synchronisation between several would hide the difference.
+// Uses one thread: synchronisation between several would hide the difference.
 ov::InferRequest SampleRequest(Arithmetic arithmetic) {
   auto compiled =
       SharedCore().compile_model(SampleNetwork(arithmetic), "CPU",
@@ -93,7 +93,7 @@ ov::InferRequest SampleRequest(Arithmetic arithmetic) {
   return request;
 }
 
-// For the calling thread: what other programs take of the core in between does not count.
+// CPU time of the calling thread: time of other programs on the core does not count.
 double ThreadCpuMs() {
   timespec time{};
   (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -11,12 +11,14 @@ namespace lattice {
 // Whether to compute in bfloat16, for the option "f32", "bf16" or "auto". "auto" takes bfloat16 if
 // it is faster on this CPU: with AMX it is several times as fast, without AMX it may be slower
 // although the CPU has it. So it is measured once per process, with some convolutions on the
-// calling thread, in about 0.1 s of its CPU time: other programs do not change the choice.
-// kInvalidModel for "bf16" on a CPU without it. Thread-safe. Throws what the library throws.
+// calling thread, in about 0.1 s of the thread's CPU time, which other programs do not change.
+// Fails with kInvalidModel for "bf16" on a CPU without it. Thread-safe. Throws what the library
+// throws.
 Result<bool> UsesBf16(const std::string& precision);
 
 // Whether convolutions in 8 bits are at least 1.15 times as fast on this CPU as in what "auto"
-// takes. Measured likewise; no where the library cannot run them. Thread-safe, does not throw.
+// takes. It is measured in the same way, and is false where the library cannot run 8-bit
+// convolutions. Thread-safe, does not throw.
 bool EightBitPays();
 
 }  // namespace lattice

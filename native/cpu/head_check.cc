@@ -21,7 +21,8 @@
 namespace lattice {
 namespace {
 
-// For boxes, in input pixels, and for scores. Rounding is far below, another formula far above.
+// Tolerances for boxes, in input pixels, and for scores. Rounding is far below, another formula far
+// above.
 constexpr float kBoxTolerance = 0.05f;
 constexpr float kScoreTolerance = 1e-4f;
 

@@ -62,7 +62,7 @@ Quantization QuantizationOf(const OnnxGraph& graph) {
   Quantization found = Quantization::kNone;
   for (const OnnxNode& node : graph.nodes) {
     if (node.op != "QuantizeLinear" || constants.contains(node.inputs[0])) continue;
-    // Without a zero point it is unsigned.
+    // A tensor without a zero point is unsigned.
     const auto zero = node.inputs.size() < 3 ? constants.end() : constants.find(node.inputs[2]);
     if (zero != constants.end() && zero->second == kInt8) return Quantization::kSigned;
     found = Quantization::kUnsigned;
@@ -176,7 +176,7 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo descr
                       std::to_string(onnx->opset) +
                       ", which OpenVINO computes wrongly. Export it with opset 13 or later.");
   }
-  // From memory, so that the bytes that were checked are the bytes that run.
+  // Read from memory, so that the bytes that were checked are the bytes that run.
   std::shared_ptr<ov::Model> network = SharedCore().read_model(file, ov::Tensor());
   const std::vector<Shape> inputs = Shapes(network->inputs());
   const auto input = ResolveInput(inputs, info);

@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kInputAlignment = 64;
 
-// For all that a load computes beside models that serve.
+// Nice value for the work of a load while other models serve.
 constexpr int kLoadNice = 10;
 
 std::string ReasonOf(const std::exception& error) {
@@ -158,7 +158,7 @@ class ThreadSlot {
           (void)NameThread("lattice-async");
           if (yields && beside_others) (void)LowerThread(kLoadNice);
           slot_.emplace(network.WithStreams(threads, 0), network.info()).WaitUntilMade();
-          // Not before: a model loads in time even on a busy machine.
+          // Only from here on: a model must load in time even on a busy machine.
           if (yields) (void)MakeThreadIdleClass();
         })) {}
 
@@ -244,7 +244,7 @@ class SyncSlots {
     return {network.WithStreams(threads, batches), network.info(), batches};
   }
 
-  // For an empty image alone.
+  // The time of a single empty image.
   static double BestMs(Slot& slot, const ModelInfo& info) {
     constexpr int kRounds = 4;
     const InputSize own{info.input_width, info.input_height};

@@ -41,15 +41,16 @@ class OpenVinoNetwork {
   size_t memory_bytes() const { return memory_bytes_; }
   int slots(WorkClass work_class) const;
   int wide_slots(WorkClass work_class) const;  // as Engine::wide_slots
-  // One image, or the model's fixed batch.
+  // The largest batch: one image, or the model's fixed batch.
   int max_batch() const { return std::max(1, info_.fixed_batch); }
 
-  // As Engine::Run, on raw memory. Each item has the model's own size, or one of its rectangles.
+  // Like Engine::Run, but on raw memory. Each item has the model's own size, or one of its
+  // rectangles.
   Status Run(WorkClass work_class, int slot, Width width, std::span<NetworkItem> items);
 
  private:
   struct Slots;
-  // As Load, without measuring the memory. Throws what the library throws.
+  // Like Load, but does not measure the memory. Throws what the library throws.
   static Result<std::unique_ptr<OpenVinoNetwork>> Make(const std::string& path,
                                                        const EngineOptions& options);
   OpenVinoNetwork(ModelInfo info, std::shared_ptr<const ScopedFd> in_use,

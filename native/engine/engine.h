@@ -92,7 +92,7 @@ class Engine {
   virtual ~Engine() = default;
   // Constant. Thread-safe.
   virtual const ModelInfo& info() const = 0;
-  // Not beside AddBatches.
+  // Must not run at the same time as AddBatches.
   virtual LoadedBatches batches() const { return {}; }
   // Loads the engines of more batch sizes of `batches().engines`, all or none of them. Run goes on
   // meanwhile; a batch waits no longer than it takes to exchange pointers. `max_batch` never falls.
@@ -116,8 +116,8 @@ class Engine {
   // The same for decoded pixels: an input of each of `parts`, in their order. The parts lie in the
   // picture; of one in planes the only part is the whole.
   virtual Result<EngineInputs> Take(Image picture, std::span<const Rect> parts) = 0;
-  // Where pictures are decoded that are given in pixels: others may have to be copied. Thread-safe;
-  // lives as long as the engine.
+  // The memory into which a caller decodes pictures that it gives as pixels; pictures elsewhere may
+  // have to be copied. Thread-safe; lives as long as the engine.
   virtual std::pmr::memory_resource& pixel_memory() = 0;
   // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The slots of all
   // running batches of a class together are at most its `slots`. kDetectionFailed with the

@@ -10,9 +10,9 @@
 
 namespace lattice {
 
-// As fstat says it of the open descriptor: of the very bytes that were read, whatever the path
-// names by then. Times are nanoseconds since 1970. A writer can set the time of modification back,
-// but not the time of change.
+// The numbers that fstat gives for the open descriptor: those of the very bytes that were read,
+// whatever the path names by then. Times are nanoseconds since 1970. A writer can set the time of
+// modification back, but not the time of change.
 struct FileStamp {
   int64_t size = 0;
   int64_t modified_ns = 0;

@@ -21,7 +21,7 @@ namespace lattice {
 namespace {
 
 constexpr int kOpenFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-// As many as the kernel itself allows in one resolution.
+// The number of links that the kernel itself allows in one resolution.
 constexpr int kMaxLinks = 40;
 // A rename anywhere in the tree makes openat2 answer EAGAIN when `..` of a link is resolved.
 constexpr int kMaxRaces = 64;
@@ -54,12 +54,12 @@ int ReadLink(int link_fd, std::string* text) {
   return text->empty() ? -ENOENT : 0;
 }
 
-// Without the last component; "" is the folder of all.
+// The path without its last component; "" is the folder of all.
 std::string ParentOf(const std::string& path) {
   return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
-// One resolution. Going up means forgetting the last folder, so that a folder that is moved away
+// One resolution of a path. Going up forgets the last folder, so that a folder that is moved away
 // during the walk leads nowhere new.
 class Walk {
  public:

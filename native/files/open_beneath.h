@@ -33,7 +33,7 @@ struct OpenedFile {
 // ELOOP mean that the path leads out or goes in circles, ECANCELED that `observer` refused the root
 // that it leads to. Thread-safe.
 
-// By openat2 where the kernel and its sandbox have it and no link leaves the root, else by
+// Uses openat2 where the kernel and its sandbox have it and no link leaves the root, else
 // OpenBeneathByWalk.
 OpenedFile OpenBeneath(std::span<const RootFolder> roots, size_t root, const std::string& path,
                        ReadObserver& observer);

@@ -10,12 +10,13 @@ namespace lattice {
 class ReadObserver {
  public:
   virtual ~ReadObserver() = default;
-  // Before the first system call beneath an image root. `root`: its index in the list of roots.
-  // False: the read ends with kVolumeUnavailable.
+  // Called before the first system call beneath an image root. `root`: its index in the list of
+  // roots. False: the read ends with kVolumeUnavailable.
   virtual bool EnterRoot(size_t root) = 0;
-  // A system call returned.
+  // Called when a system call has returned.
   virtual void Progress() = 0;
-  // Before this many bytes of a file are taken into memory. False: the read ends with kCancelled.
+  // Called before this many bytes of a file are read into memory. False: the read ends with
+  // kCancelled.
   virtual bool TakeBytes(size_t bytes) = 0;
 };
 

@@ -193,7 +193,7 @@ unsigned char EscapedByte(std::string_view digits) {
   return static_cast<unsigned char>(high * 16 + low);
 }
 
-// With the bytes that stand in the path as %80 to %FF.
+// The path with the bytes that it writes as %80 to %FF.
 std::string WithEscapedBytes(std::string_view path) {
   std::string bytes;
   for (size_t i = 0; i < path.size(); ++i) {
@@ -264,7 +264,7 @@ Result<RootedFiles> RootedFiles::Open(const std::vector<std::string>& roots,
   return files;
 }
 
-// Where the path may be, in the order of looking: a name that has an escape in it comes first.
+// The candidates for the path in the order of looking: a name that contains an escape comes first.
 std::vector<RootedFiles::Candidate> RootedFiles::CandidatesFor(std::string_view path) const {
   std::vector<Candidate> candidates = PlacesOf(path);
   const std::string bytes = WithEscapedBytes(path);

@@ -18,7 +18,7 @@ namespace lattice {
 Result<Image> DecodeBmp(std::span<const uint8_t> bytes, const DecodeLimits& limits,
                         std::pmr::memory_resource* memory);
 
-// Nothing where DecodeBmp would not take the file.
+// Returns nullopt where DecodeBmp would not take the file.
 std::optional<ImageSize> ReadBmpSize(std::span<const uint8_t> bytes);
 
 }  // namespace lattice

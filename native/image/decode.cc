@@ -89,7 +89,7 @@ Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& lim
   if (Status checked = CheckJpegHeader(*header, limits); !checked.ok()) return checked;
   Result<Image> image = DecodeJpegData(bytes, *header, limits, memory, wanted);
   if (!image.ok()) return image;
-  // One reader of EXIF for both decoders, so that a build's libraries never change where boxes lie.
+  // Both decoders use one reader of EXIF, so that a build's libraries never change where boxes lie.
   return Oriented(*std::move(image), header->exif_orientation);
 }
 

@@ -40,11 +40,12 @@ struct DecodeLimits {
 // kImageTooLarge, naming the limit, or ok.
 Status CheckSize(int width, int height, const DecodeLimits& limits);
 
-// For the message of a damaged picture.
+// Text for the message about a damaged picture.
 std::string FirstRowsReadable(int rows, int height);
 
-// Once per process, before the first Decode; thread-safe, idempotent. Blocks every loader of
-// libvips except JPEG, PNG, WebP, TIFF and AVIF, for all users of the same libvips in the process.
+// Call it once per process, before the first Decode. Thread-safe, idempotent. Blocks every loader
+// of libvips except JPEG, PNG, WebP, TIFF and AVIF, for all users of the same libvips in the
+// process.
 Status InitDecoders();
 
 // Limits are checked on the header, before pixels are decoded. The first frame of an animation
@@ -62,7 +63,7 @@ Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
                      std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                      PixelLayout wanted = PixelLayout::kRgb);
 
-// For build information.
+// Names for build information.
 std::string LibvipsVersion();
 std::string JpegDecoderName();
 

@@ -12,7 +12,7 @@
 
 namespace lattice {
 
-// Nothing is checked.
+// The bytes of a file and their format. Nothing is checked.
 struct EncodedImage {
   std::span<const uint8_t> bytes;
   ImageFormat format = ImageFormat::kUnsupported;

@@ -15,9 +15,9 @@ struct ImageSize {
   int height = 0;
 };
 
-// From the header alone; nothing is checked. None where the header gives none. JPEG and PNG take
-// less than a microsecond, the others some tens: libvips reads theirs, and InitDecoders came
-// before. Thread-safe.
+// Reads the size from the header alone and checks nothing. Returns nullopt where the header gives
+// none. JPEG and PNG take less than a microsecond, the others some tens: libvips reads theirs, so
+// call InitDecoders before. Thread-safe.
 std::optional<ImageSize> ReadImageSize(std::span<const uint8_t> bytes, ImageFormat format);
 
 }  // namespace lattice

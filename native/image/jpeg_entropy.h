@@ -31,7 +31,7 @@ class HuffmanTable {
 
   Code FindLong(uint32_t next_16_bits) const;
 
-  // By the first bits: length and symbol of the code; 0 where it is longer.
+  // Length and symbol of the code by its first bits; 0 for a longer code.
   std::array<uint16_t, 1 << kQuickBits> quick_ = {};
   std::array<uint32_t, 16> ends_ = {};      // first 16 bits that are too high for a code so long
   std::array<int, 16> first_symbols_ = {};  // of a code of 16 zero bits, could it be so long
@@ -52,7 +52,7 @@ class EntropyBits {
   // Starts at `*at` and moves it to the next marker, or to the end.
   EntropyBits(std::span<const uint8_t> bytes, size_t* at);
 
-  // At most 16; zeros past the end.
+  // Takes at most 16 bits; they are zeros past the end.
   uint32_t Take(int bits) {
     const uint32_t value = Peek16() >> (16 - bits);
     position_ += static_cast<size_t>(bits);
@@ -65,7 +65,7 @@ class EntropyBits {
     return code.bits == 0 ? -1 : code.symbol;
   }
   bool ran_out() const { return position_ > 8 * size_; }
-  // Whole bytes that no code has touched.
+  // The whole bytes that no code has used.
   std::span<const uint8_t> rest() const;
 
  private:

@@ -61,7 +61,7 @@ class PictureReader {
     return {StatusCode::kInvalidImage, text + how};
   }
 
-  // Between scans, or before the first.
+  // The fault of a file that ends between scans, or before the first one.
   Status CutShort() const {
     if (frame_.height == 0) return Damaged("");
     return Damaged(FirstRowsReadable(0, frame_.height));

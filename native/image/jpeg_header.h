@@ -19,7 +19,7 @@ struct JpegHeader {
       1;          // 1 to 8 of the first EXIF block; 1 when there is none or it is damaged
   int scans = 0;  // counting stops one past kMaxJpegScans
   bool single_scan = false;  // the first scan is the whole picture
-  // For the first components: samples across in the high half of the byte, down in the low one.
+  // Samples of the first components: across in the high half of the byte, down in the low one.
   std::array<uint8_t, 3> sampling = {};
   // Three components are R, G, B rather than Y, Cb, Cr, by libjpeg's rules.
   bool rgb_coded = false;
@@ -31,8 +31,8 @@ struct JpegHeader {
 // ten.
 inline constexpr int kMaxJpegScans = 100;
 
-// Nothing when no frame header is found before the first scan or the end. Reads marker segments
-// only, and entropy-coded data only where it has to find further scans. Thread-safe.
+// Returns nullopt when no frame header is found before the first scan or the end. Reads marker
+// segments only, and entropy-coded data only where it has to find further scans. Thread-safe.
 std::optional<JpegHeader> ParseJpegHeader(std::span<const uint8_t> bytes);
 
 // The same without `scans`: reads no further than the first scan.

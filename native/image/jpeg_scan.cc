@@ -8,10 +8,10 @@
 namespace lattice {
 namespace {
 
-// Some cameras write a few bytes too many before the end marker. Of as many libjpeg does not warn
-// in a progressive file.
+// Some cameras write a few bytes too many before the end marker. libjpeg accepts this many without
+// a warning in a progressive file.
 constexpr size_t kMostPadding = 7;
-// Some recorders write a record of their own (`dhav` and a length) where the end marker belongs.
+// Some recorders write their own record (`dhav` and a length) in place of the end marker.
 constexpr size_t kMostTrailer = 64;
 
 bool HasEndMarker(std::span<const uint8_t> bytes) {
@@ -23,9 +23,9 @@ bool HasEndMarker(std::span<const uint8_t> bytes) {
   return false;
 }
 
-// Refuses nothing that libjpeg takes without a warning (coefficients beyond the last of a block are
-// dropped) but codes that no table has: libjpeg-turbo reads one as 0 without a word where it is in
-// the middle of its data, and warns only if the blocks after it do not fit.
+// Accepts everything that libjpeg accepts without a warning (coefficients beyond the last one of a
+// block are dropped), except codes that no table has: in the middle of its data libjpeg-turbo reads
+// such a code as 0, and warns only if the blocks after it do not fit.
 class ScanReader {
  public:
   ScanReader(const JpegFrame& frame, const JpegScan& scan) : frame_(frame), scan_(scan) {}
@@ -155,7 +155,8 @@ class ScanReader {
     return true;
   }
 
-  // One more bit of each coefficient that is there, and those that become 1 or -1 with it.
+  // Reads one more bit of each nonzero coefficient, and the coefficients that become 1 or -1 with
+  // it.
   bool RefineAc(EntropyBits& bits, const JpegScan::Part& part, uint64_t* filled) {
     int k = scan_.first;
     for (; blocks_without_ac_ == 0 && k <= scan_.last; ++k) {

@@ -11,7 +11,7 @@ namespace {
 // A source tile of this side and its turned copy fit the first-level cache.
 constexpr ptrdiff_t kTile = 32;
 
-// Where source pixel (0, 0) lands, and how far one step right or down moves, in pixels of the
+// The place of source pixel (0, 0), and how far one step right or down moves, in pixels of the
 // result.
 struct Steps {
   ptrdiff_t origin, right, down;

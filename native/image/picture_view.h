@@ -10,7 +10,7 @@
 
 namespace lattice {
 
-// In pixels of the picture as it is shown.
+// A part of a picture, in pixels of the picture as it is shown.
 struct Rect {
   int left = 0;
   int top = 0;

@@ -20,8 +20,8 @@ struct SampleRange {
   double high = 1;
 };
 
-// From the tags SMinSampleValue and SMaxSampleValue; nothing where one is missing or they make no
-// range.
+// The range that the tags SMinSampleValue and SMaxSampleValue give; nullopt where one is missing or
+// they make no range.
 std::optional<SampleRange> TiffSampleRange(std::span<const uint8_t> bytes);
 
 }  // namespace lattice

@@ -1,4 +1,4 @@
-// Where a pixel of the shown picture is stored, by the EXIF orientation of its file.
+// The place at which a pixel of the shown picture is stored, by the EXIF orientation of its file.
 #ifndef LATTICE_IMAGE_TURN_H_
 #define LATTICE_IMAGE_TURN_H_
 

@@ -82,7 +82,7 @@ ImageRef OpenLoader(std::span<const uint8_t> bytes, ImageFormat format,
                            nullptr);
       break;
     default:
-      // Without "n", which would ask for the first picture instead of the file's primary one.
+      // "n" is left out: it would ask for the first picture instead of the file's primary one.
       vips_heifload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, nullptr);
       break;
   }
@@ -113,7 +113,7 @@ bool IsRgbOrGrey(VipsInterpretation interpretation) {
   }
 }
 
-// One or three bands. Null when libvips refuses.
+// Returns a picture of one or three bands; null when libvips refuses.
 ImageRef ToGreyOrRgb(ImageRef image) {
   VipsImage* next = nullptr;
   if (!IsRgbOrGrey(vips_image_get_interpretation(image.get()))) {
@@ -144,7 +144,8 @@ ImageRef Scaled(const ImageRef& image, const SampleRange& range) {
   return Cast(ImageRef(next), false);
 }
 
-// In the whole file, decoded for that alone. Nothing when it is damaged.
+// The highest sample of the whole file, which is decoded for that alone; nullopt when it is
+// damaged.
 std::optional<double> HighestSample(std::span<const uint8_t> bytes, ImageFormat format) {
   ImageRef loaded = OpenLoader(bytes, format);
   const ImageRef bands = loaded ? ToGreyOrRgb(std::move(loaded)) : nullptr;
@@ -207,8 +208,8 @@ void CopyRow(const VipsPel* from, int width, int bands, uint8_t* to) {
   for (size_t x = 0; x < count; ++x) std::memset(to + 3 * x, from[x], 3);
 }
 
-// On this very thread: libvips' own threads cost more than they bring when many images are in work.
-// Returns how many rows it got.
+// Copies on this very thread: libvips' own threads cost more than they bring when many images are
+// in work. Returns how many rows it got.
 int CopyPixels(VipsImage* source, Image* out) {
   const int bands = vips_image_get_bands(source);
   const size_t row_bytes = size_t{3} * static_cast<size_t>(out->width);

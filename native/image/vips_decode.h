@@ -30,8 +30,8 @@ Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat for
                                  const DecodeLimits& limits, std::pmr::memory_resource* memory,
                                  OnWarning on_warning = OnWarning::kRefuse);
 
-// As stored, read from the header; none where libvips does not take the file. Precondition and
-// threads as DecodeByVips.
+// The size as stored, read from the header; nullopt where libvips does not take the file.
+// Precondition and threads are those of DecodeByVips.
 std::optional<ImageSize> ReadSizeByVips(std::span<const uint8_t> bytes, ImageFormat format);
 
 std::string VipsVersion();

@@ -6,8 +6,8 @@
 
 namespace lattice {
 
-// For people: the first 48 bytes, of letters, digits, '.' and '-'; any other byte becomes '-', as
-// '_' separates the parts of a name.
+// The part of a name for people: the first 48 bytes, of letters, digits, '.' and '-'. Any other
+// byte becomes '-', because '_' separates the parts of a name.
 std::string PlainPart(const std::string& text);
 
 // 32 hex digits that differ where the text does.

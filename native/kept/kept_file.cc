@@ -32,7 +32,7 @@ KeptHead HeadOf(const std::string& name, std::span<const char> bytes) {
   std::copy(kForm.begin(), kForm.end(), head.begin());
   WriteNumber(kVersion, &head[kVersionAt]);
   WriteNumber(bytes.size(), &head[kLengthAt]);
-  // It takes the hash of the bytes, so that they are not copied to stand behind the rest.
+  // The hash covers the hash of the bytes, so that they are not copied to stand after the rest.
   const std::string hash = Sha256(std::string(head.data(), kHashAt) + name + '\0' +
                                   Sha256({bytes.data(), bytes.size()}));
   for (size_t i = kHashAt; i < head.size(); ++i) {

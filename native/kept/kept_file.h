@@ -18,8 +18,8 @@ using KeptHead = std::array<char, kKeptHeadBytes>;
 
 KeptHead HeadOf(const std::string& name, std::span<const char> bytes);
 
-// For a file of this size, before its bytes are read: empty where it has a head of this form and
-// this length, else what is wrong, as the end of a sentence.
+// Checks the head of a file of this size before its bytes are read. Returns "" if the head has this
+// form and this length, else what is wrong, as the end of a sentence.
 std::string FaultOfHead(const KeptHead& head, uint64_t file_bytes);
 
 }  // namespace lattice

@@ -70,7 +70,7 @@ std::string ReadFile(int fd, const std::string& name, std::vector<char>* bytes) 
   bytes->resize(size - head.size());
   if (!ReadAll(fd, *bytes)) return "cannot be read to its end";
   if (HeadOf(name, *bytes) != head) return "does not hold the bytes that were stored";
-  // In a folder that is only readable the last use stays unknown.
+  // If the folder is only readable, the last use stays unknown.
   (void)futimens(fd, nullptr);
   return {};
 }

@@ -1,4 +1,4 @@
-// The folder of what took long to make: built engines, compiled networks, and what is known of
+// The folder of files that took long to make: built engines, compiled networks, and facts about
 // them.
 #ifndef LATTICE_KEPT_KEPT_FOLDER_H_
 #define LATTICE_KEPT_KEPT_FOLDER_H_
@@ -27,23 +27,25 @@ namespace lattice {
 // another process may have built it meanwhile, then build and Store while the lock is held.
 class KeptFolder {
  public:
-  // Makes the folder with mode 0700 where it is absent; its parent must exist. kInternalError, with
-  // what to do, when it is no folder, belongs to another user, or is writable for others.
+  // Makes the folder with mode 0700 where it is absent; its parent must exist. Fails with
+  // kInternalError and advice when it is no folder, belongs to another user, or is writable for
+  // others.
   static Result<KeptFolder> Open(const std::string& folder);
 
-  // The bytes that were stored under this name, marked as used now. Empty where there are none, or
-  // none that only this user could have written; follows no link. Empty too where what is there is
-  // not as it was stored: then `fault` becomes a sentence that names the file, and the caller makes
-  // it anew.
+  // The bytes that were stored under this name, which is marked as used now. nullopt where there
+  // are none, or where another user could have written the file; follows no link. nullopt too where
+  // the file is damaged: then `fault` becomes a sentence that names it, and the caller makes it
+  // anew.
   std::optional<std::vector<char>> Load(const std::string& name,
                                         std::string* fault = nullptr) const;
 
-  // Whole or not at all, in place of what was there, mode 0600. The caller holds the name's lock.
-  // kInternalError when it cannot be written; what was there stays then.
+  // Stores the file whole or not at all, in place of an earlier one, with mode 0600. The caller
+  // holds the name's lock. Fails with kInternalError when it cannot be written; an earlier file
+  // stays then.
   Status Store(const std::string& name, std::span<const char> bytes) const;
 
-  // The file is in use, and no KeepWithin of any process removes it, until the descriptor is
-  // closed. Without a file it is of none.
+  // Marks the file as in use: no KeepWithin of any process removes it until the descriptor is
+  // closed. Without such a file the descriptor is of none.
   ScopedFd Hold(const std::string& name) const;
 
   // Removes files whose names end so, those used longest ago first, with what lies beside them as
@@ -51,10 +53,10 @@ class KeptFolder {
   // lock that all writers of such files take.
   void KeepWithin(const std::string& suffix, uint64_t most_bytes) const;
 
-  // The right to build and store this file, until the descriptor is closed or the process ends.
-  // Blocks until `deadline`, at least one try: kDeadlineExceeded after it. kCancelled once
-  // `go_on`, called every 100 ms on this thread while it waits, returns false. kInternalError when
-  // there can be no lock file.
+  // Takes the right to build and store this file, until the descriptor is closed or the process
+  // ends. Blocks until `deadline`, but tries at least once; fails with kDeadlineExceeded after it.
+  // Fails with kCancelled once `go_on`, called every 100 ms on this thread while it waits, returns
+  // false, and with kInternalError when there can be no lock file.
   Result<ScopedFd> Lock(const std::string& name, Clock::time_point deadline,
                         const std::function<bool()>& go_on = nullptr) const;
 

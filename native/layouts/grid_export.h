@@ -1,4 +1,4 @@
-// The raw exports of YOLOX and NanoDet have in common: one output, in which the numbers of the
+// The common form of the raw exports of YOLOX and NanoDet: one output, in which the numbers of the
 // cells of several grids follow each other.
 #ifndef LATTICE_LAYOUTS_GRID_EXPORT_H_
 #define LATTICE_LAYOUTS_GRID_EXPORT_H_
@@ -14,17 +14,18 @@
 
 namespace lattice {
 
-// The node that joins so many grids of [batch, numbers, cells], whose transpose is the only output;
-// null for another end.
+// The node that joins `grids` tensors of [batch, numbers, cells] and whose transpose is the only
+// output; null when the graph ends in another way.
 const OnnxNode* JoinedGrids(const OnnxGraph& graph, const GraphTensors& tensors, size_t grids);
 
-// Whether it joins so many tensors along this axis. Null is none.
+// Whether the node joins `tensors` tensors along this axis. Returns false for a null node.
 bool Joins(const OnnxNode* node, size_t tensors, int64_t axis);
 
-// Channels that a convolution with weights of float32 makes; 0 for another tensor.
+// The channels of the tensor when a convolution with float32 weights makes it; 0 for every other
+// tensor.
 int64_t ChannelsOf(const GraphTensors& tensors, const std::string& tensor);
 
-// The picture, where it is the only input; else null.
+// The input of the picture when it is the only input; else null.
 const OnnxValueInfo* OnlyPicture(const OnnxGraph& graph, const GraphTensors& tensors);
 
 // The cells of all grids, finest first.

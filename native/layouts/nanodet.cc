@@ -18,10 +18,11 @@ namespace lattice {
 namespace {
 
 constexpr int kNanodetStrides[] = {8, 16, 32, 64};
-// In levels 0 to 255, blue first.
+// Mean and deviation of the channels in levels 0 to 255, blue first.
 constexpr float kMean[] = {103.53f, 116.28f, 123.675f};
 constexpr float kDeviation[] = {57.375f, 57.12f, 58.395f};
-// The first whose Slice takes its ends as inputs, and from where on ReduceSum takes its axes so.
+// The first opset whose Slice takes its ends as inputs, and the one from which ReduceSum takes its
+// axes as an input.
 constexpr int64_t kOldestNanodetOpset = 11;
 constexpr int64_t kAxesAsInput = 13;
 
@@ -67,7 +68,7 @@ int64_t SidesOf(const GraphTensors& tensors, const std::string& grid, int64_t cl
   return ChannelsOf(tensors, parts->inputs[0]) - classes;
 }
 
-// Nothing for another end.
+// Returns nullopt when the graph ends in another way.
 std::optional<NanodetNumbers> FindNumbers(const OnnxGraph& graph, const GraphTensors& tensors,
                                           int64_t classes) {
   const OnnxNode* grids = JoinedGrids(graph, tensors, std::size(kNanodetStrides));
@@ -108,7 +109,7 @@ std::string Distances(const std::string& logits, int64_t bins, int64_t opset,
       GraphExtension::Node("Transpose", {more->Reshaped(logits, {0, 4, bins, -1}, "nanodet.sides")},
                            "nanodet.bins_last");
   turned.Set(IntegersAttribute("perm", {0, 1, 3, 2}));
-  // Over the last axis, where opsets before 13 mean the same.
+  // Softmax over the last axis, for which opsets before 13 mean the same.
   OnnxNode weights =
       GraphExtension::Node("Softmax", {more->Add(std::move(turned))}, "nanodet.weights");
   weights.Set(IntegerAttribute("axis", 3));

@@ -8,7 +8,7 @@
 
 namespace lattice {
 
-// Where each target column comes from. `count` entries each.
+// The source of each target column. `count` entries each.
 struct ColumnTaps {
   const int32_t* first_byte;  // of the left neighbour
   const int32_t* weights;     // low half: weight of the left neighbour, high half: of the right one

@@ -41,7 +41,7 @@ LATTICE_HOST_DEVICE inline float SourcePosition(int target, double scale) {
   return static_cast<float>((target + 0.5) * scale - 0.5);
 }
 
-// Beyond the first and last centre the edge pixel counts alone.
+// Beyond the first and the last centre only the edge pixel counts.
 LATTICE_HOST_DEVICE inline Tap ColumnTap(int target, double scale, int source_size) {
   const float position = SourcePosition(target, scale);
   const int first = static_cast<int>(floorf(position));

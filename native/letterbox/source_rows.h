@@ -44,10 +44,10 @@ class SourceRows {
   const PictureView source_;
   const Turn turn_;
   ColumnTable table_;
-  // For planes that are stored upright: the row converted last.
+  // Used for planes that are stored upright: the row converted last.
   YuvRowScratch scratch_;
   std::vector<uint8_t> levels_;
-  // For planes that are stored a quarter turned.
+  // Used for planes that are stored turned by a quarter.
   std::optional<UprightSamples> upright_;
   std::vector<size_t> upright_rows_;  // index in `upright_` by row of the picture
 };

@@ -42,7 +42,7 @@ struct YuvRows {
 
 // The best for this machine; chosen once, thread-safe.
 const YuvRows& BestYuvRows();
-// Without any special instructions: what tests compare the others with.
+// The rows without special instructions, with which tests compare the others.
 const YuvRows& PlainYuvRows();
 
 }  // namespace lattice

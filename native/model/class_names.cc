@@ -11,7 +11,7 @@ namespace lattice {
 namespace {
 
 constexpr size_t kMaxClasses = 10'000;
-// As many as a request may name, which are counted as here.
+// The longest name that a request may have, counted in the same way.
 constexpr size_t kMaxCharacters = 128;
 
 constexpr const char* kShape =
@@ -37,7 +37,7 @@ std::string WithSingleSpaces(std::string_view text) {
   return out;
 }
 
-// As JavaScript counts them: what takes four bytes of UTF-8 counts twice.
+// The length that JavaScript counts: a character of four bytes in UTF-8 counts twice.
 size_t CharactersOf(std::string_view text) {
   size_t count = 0;
   for (const char c : text) {
@@ -64,7 +64,8 @@ std::optional<int> IdOf(LiteralReader* reader) {
   return inside.AtEnd() ? id : std::nullopt;
 }
 
-// Behind the opening bracket. The last name may have a comma behind it, as Python allows.
+// Reads the names after the opening bracket. The last one may have a comma after it, as Python
+// allows.
 Result<NamesById> ReadLiteral(LiteralReader* reader, char close, bool has_ids) {
   NamesById names;
   while (!reader->Accept(close)) {

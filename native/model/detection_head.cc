@@ -64,8 +64,8 @@ bool WeighsBins(const std::vector<int64_t>& weights) {
   return weights == std::vector<int64_t>{1, kDflBins, 1, 1};
 }
 
-// In the order in which the inputs of the nodes behind them lead there; nothing where the walk does
-// not end in six convolutions.
+// The ends in the order in which the inputs of the nodes after them lead there; nullopt where the
+// walk does not end in six convolutions.
 std::optional<std::vector<End>> FindEnds(const OnnxGraph& graph, const GraphTensors& tensors) {
   std::unordered_set<std::string_view> inputs;
   for (const OnnxValueInfo& input : graph.inputs) {

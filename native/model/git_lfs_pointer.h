@@ -8,7 +8,7 @@
 
 namespace lattice {
 
-// For sentences about the file.
+// The end of sentences about such a file.
 inline constexpr const char* kGitLfsPointer =
     "a Git LFS pointer and not the file itself: `git lfs pull` fetches it.";
 

@@ -10,7 +10,8 @@
 
 namespace lattice {
 
-// Whether it is a node of this operator of ONNX's own, with an input. Null is none.
+// Whether the node has this operator of ONNX's own domain, and an input. Returns false for a null
+// node.
 bool Is(const OnnxNode* node, std::string_view op);
 
 // Refers to the graph, whose nodes and tensors must stay where they are.
@@ -18,13 +19,13 @@ class GraphTensors {
  public:
   explicit GraphTensors(const OnnxGraph& graph);
 
-  // Null for inputs, initializers, and names that nothing makes.
+  // The node that makes the tensor; null for inputs, initializers, and names that nothing makes.
   const OnnxNode* MakerOf(std::string_view tensor) const;
-  // Null also where another operator makes it.
+  // The node that makes the tensor by this operator; null also when another operator makes it.
   const OnnxNode* MakerOf(std::string_view tensor, std::string_view op) const;
-  // An initializer; null for every other tensor.
+  // The initializer of this name; null for every other tensor.
   const OnnxTensor* ConstantOf(std::string_view tensor) const;
-  // As the file says it; kNoType where it does not.
+  // The element type that the file states; kNoType when it states none.
   int32_t TypeIn(std::string_view tensor) const;
 
  private:
@@ -33,8 +34,8 @@ class GraphTensors {
   std::unordered_map<std::string_view, int32_t> types_;
 };
 
-// The one input of float32 that is no constant; null where there is none, or several. Other types
-// do not count.
+// The only float32 input that is no constant; null when there is none or there are several. Inputs
+// of other types do not count.
 const OnnxValueInfo* FloatInputOf(const OnnxGraph& graph, const GraphTensors& tensors);
 
 }  // namespace lattice

@@ -24,7 +24,7 @@ struct Head {
   HeadLayout layout = HeadLayout::kRows;
   int classes = 0;
 
-  // For kScales only:
+  // Used for kScales only:
   int bins = 0;                               // 16, or 1: the numbers are the distances themselves
   std::array<int, kHeadScales> strides = {};  // input pixels of a cell
   // The network is trained to find each object once: every class of an anchor that passes is a box,

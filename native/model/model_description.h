@@ -34,11 +34,12 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
 // or sides that are no multiple of the stride.
 Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info);
 
-// For a whole network: sets head, and anchors where the layout is kRows. kInvalidModel unless there
-// is one output [batch, 4 + classes, anchors], or [batch, rows, 6] of a network that chooses its
-// boxes (box_choice.h), with what was found, which layout it looks like, and how to export the
-// model so that it can be used. `info` has its input. Whether the numbers are what the layout says
-// is checked by a run on a picture: the self-check of src/models.
+// Checks the output of a whole network and sets `head`, and `anchors` if the layout is kRows.
+// `info` has its input. Fails with kInvalidModel unless there is one output [batch, 4 + classes,
+// anchors], or [batch, rows, 6] of a network that chooses its boxes (box_choice.h); the message
+// says what was found, which layout it looks like, and how to export the model so that it can be
+// used. A run on a picture checks whether the numbers are what the layout says: the self-check of
+// src/models.
 Status CheckOutput(const std::vector<Shape>& outputs, int batch, bool chooses_boxes,
                    ModelInfo& info);
 

@@ -16,35 +16,36 @@ namespace lattice {
 // OpenVINO's integer convolutions give wrong answers (2026.4.1: every score near 0).
 enum class Quantization { kNone, kUnsigned, kSigned };
 
-// Found by reading the network of a file: numbers that are kept with the compiled network.
-struct Findings {
+// Numbers that reading the network of a file finds. They are stored with the compiled network.
+struct NetworkTraits {
   int input_width = 0;
   int input_height = 0;
   Head head;
-  int anchors = 0;             // of a whole network's output; 0 where it is cut
+  int anchors = 0;             // in the output of a whole network; 0 for a cut one
   bool any_rectangle = false;  // also runs at smaller inputs with sides of whole strides
   int fixed_batch = 0;         // 0 = any
   // True: pictures are stretched to the whole input. False: they keep their proportions.
   bool stretched = false;
-  // Never in bf16, whose steps of 1/256 move boxes that a network keeps as shares of the picture.
+  // True: the network never runs in bf16, whose steps of 1/256 would move the boxes of a network
+  // that computes them as fractions of the picture.
   bool only_f32 = false;
   Quantization quantization = Quantization::kNone;  // on the CPU only
 };
 
 // Constant once the model is loaded.
-struct ModelInfo : Findings {
+struct ModelInfo : NetworkTraits {
   std::string task;  // always "detect" once loaded
   std::vector<std::string> names;
   std::vector<InputSize> rectangles;  // smaller inputs that it also runs at, beside any_rectangle
-  std::vector<std::string> without;   // a sentence for each thing asked for that it cannot do
+  std::vector<std::string> without;   // a sentence for each requested ability that it lacks
   int stride = 32;
   std::string device;     // "CPU", or the GPU's name
   std::string precision;  // "f32", "bf16", ...
-  std::string sha256;     // of the bytes of ReadModelFile, hex
-  // The file of the CPU's network in EngineOptions::kept_folder; "" where it is not kept.
+  std::string sha256;     // hex digest of the bytes that ReadModelFile returns
+  // The file of the CPU's network in EngineOptions::kept_folder; "" if it is not kept.
   std::string kept_file;
-  bool was_kept = false;  // the network was read from that file
-  // A sentence for each kept file that was damaged and was made anew.
+  bool was_kept = false;  // whether the network was read from `kept_file`
+  // A sentence for each kept file that was damaged and was replaced.
   std::vector<std::string> replaced;
   std::map<std::string, std::string> metadata;
 };
@@ -53,14 +54,15 @@ struct ModelInfo : Findings {
 struct BatchEngine {
   int batch = 1;
   bool is_loaded = false;
-  std::string file;  // in the folder of engines, there or not; "" where a loaded one is not kept
+  // Its name in the folder of engines, whether it exists or not; "" if a loaded engine is not kept.
+  std::string file;
 };
 
 // Changes while a model is loaded: more batch sizes (Engine::AddBatches).
 struct LoadedBatches {
-  // About what the loaded model takes of the memory of its device.
+  // The device memory that the loaded model takes, approximately.
   size_t memory_bytes = 0;
-  std::vector<BatchEngine> engines;  // of a GPU, ascending
+  std::vector<BatchEngine> engines;  // engines of a GPU, by ascending batch size
 };
 
 }  // namespace lattice

@@ -25,7 +25,7 @@ class LiteralReader {
   bool Accept(char expected);
   // Has up to 9 digits.
   std::optional<int> Integer();
-  // In either quotes, as UTF-8. The escapes are those of Python and of JSON.
+  // Reads a string in either quotes, as UTF-8. The escapes are those of Python and of JSON.
   std::optional<std::string> String();
 
  private:

@@ -44,7 +44,7 @@ std::optional<Kind> KindOf(Kind parent, uint32_t field) {
   return std::nullopt;
 }
 
-// Where the numbers of a tensor lie.
+// The place in a file at which the numbers of a tensor are stored.
 struct Place {
   std::string file;
   uint64_t offset = 0;
@@ -56,7 +56,7 @@ Status RefuseFile(const std::string& file, const std::string& why) {
           "The model's weights lie in a file beside it, '" + file.substr(0, 200) + "', " + why};
 }
 
-// Beyond every file for what is no number.
+// Returns an offset beyond every file for a text that is no number.
 uint64_t NumberOf(std::string_view text) {
   uint64_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -78,7 +78,7 @@ void ReadPlacePart(ByteView bytes, Place* place) {
   if (key == "length") place->length = NumberOf(value);
 }
 
-// Nothing for a tensor that holds its numbers itself.
+// Returns nullopt for a tensor that holds its numbers itself.
 std::optional<Place> PlaceOf(ByteView tensor) {
   Place place;
   WireReader reader(tensor);

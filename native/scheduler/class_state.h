@@ -1,4 +1,4 @@
-// Where the tasks of one class wait, and what they hold.
+// The tasks of one class: the queues in which they wait, and the resources that they hold.
 #ifndef LATTICE_SCHEDULER_CLASS_STATE_H_
 #define LATTICE_SCHEDULER_CLASS_STATE_H_
 

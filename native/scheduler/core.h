@@ -21,7 +21,7 @@
 
 namespace lattice {
 
-// As NativeCoreOptions of src/native/contract.ts.
+// The fields of NativeCoreOptions in src/native/contract.ts.
 struct CoreOptions {
   std::vector<std::string> roots;
   // cuda and cpu take no other; auto takes a GPU that can be used. It is the first one that can, as
@@ -84,8 +84,8 @@ class Core {
 
   // Models are loaded one at a time, on a thread of their own. kShuttingDown after Close.
   void LoadModel(ModelToLoad model, OnModel on_model);
-  // As Engine::AddBatches, on the thread that loads models. kUnknownModel for an unknown id,
-  // kShuttingDown after Close.
+  // Calls Engine::AddBatches on the thread that loads models. Fails with kUnknownModel for an
+  // unknown id, with kShuttingDown after Close.
   void AddBatches(uint32_t id, std::vector<int> batches, OnModel on_model);
   // The engine is freed when its last task has ended, on the thread that loads models. Unknown ids
   // are ignored.
@@ -111,7 +111,7 @@ class Core {
   // Share 0 to 1 of the engine that is being built; -1 while none is.
   double build_share() const { return build_share_; }
 
-  // As Scheduler::Close; model loads and file reads that began before are finished.
+  // Does what Scheduler::Close does. Model loads and file reads that began before are finished.
   void Close();
 
  private:

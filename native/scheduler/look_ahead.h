@@ -8,7 +8,7 @@
 
 namespace lattice {
 
-// One image fits whatever its size while no other holds bytes, so that every image passes. Not
+// An image of any size fits while no other holds bytes, so that every image passes. Not
 // thread-safe.
 class LookAhead {
  public:

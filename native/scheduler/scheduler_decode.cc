@@ -23,7 +23,7 @@ Result<TakenImage> OneInput(Result<std::unique_ptr<EngineInput>> input) {
 void Scheduler::DecodeLoop(WorkClass work_class) {
   const SignalStack signal_stack;
   (void)NameThread("lattice-decode");
-  // Where it is refused, async decoding competes on equal terms.
+  // If the lower priority is refused, async decoding competes on equal terms.
   if (work_class == WorkClass::kAsync && options_.async_nice != 0) {
     (void)LowerThread(options_.async_nice);
   }
@@ -79,7 +79,7 @@ void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
   Release();
 }
 
-// Nothing where this thread has the task no more: see Admit.
+// Returns nullopt if this thread no longer has the task: see Admit.
 std::optional<Result<TakenImage>> Scheduler::TakeByEngine(const LiveTaskPtr& live) {
   ImageTask& task = live->task;
   const CrashMarker::InHand in_hand(marker_, {&task.id, 1});

@@ -10,7 +10,7 @@
 namespace lattice {
 namespace {
 
-// For the picture whose header this is, whichever way EXIF turns it; the larger one of both.
+// The grid for the picture with this header. EXIF may turn it: the larger grid of both ways counts.
 TileGrid ExpectedGrid(const TileSpec& spec, const EncodedImage& encoded, const InputSize& input) {
   const auto size = ReadImageSize(encoded.bytes, encoded.format);
   if (!size || size->width < 1 || size->height < 1) return {};

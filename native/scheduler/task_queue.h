@@ -15,7 +15,8 @@
 
 namespace lattice {
 
-// In the order in which a task passes through them. Scheduler::Move says what each one counts for.
+// The states in the order in which a task passes through them. Scheduler::Move says which figures a
+// state counts for.
 enum class TaskState {
   kOutside,   // not begun, or over
   kUnread,    // waits for its file to be read

@@ -8,10 +8,10 @@ namespace {
 
 // A tile by the picture's size may be so much larger than the input.
 constexpr double kMostShrunk = 1.5;
-// By which tiles are enlarged while they are too many.
+// The factor by which tiles are enlarged while there are too many of them.
 constexpr double kStep = 1.05;
 
-// So many tiles of `side` pixels, each of which overlaps the next, cover `length`.
+// The number of tiles of `side` pixels, each of which overlaps the next, that cover `length`.
 int CountFor(int length, double side, double overlap) {
   if (side >= length) return 1;
   return 1 + static_cast<int>(std::ceil((length - side) / (side * (1 - overlap)) - 1e-9));

@@ -1,4 +1,4 @@
-// Where the tiles of a picture lie.
+// The places of the tiles of a picture.
 #ifndef LATTICE_TILES_TILE_GRID_H_
 #define LATTICE_TILES_TILE_GRID_H_
 

@@ -1,4 +1,4 @@
-/** The adapters by the value of LATTICE_COMPAT that starts them. */
+/** The adapters by the value of LATTICE_COMPAT that starts them. `none`, the default, starts none. */
 import type { Config } from '../settings/config.js';
 import type { Adapter } from './adapter.js';
 import { cvat } from './cvat.js';

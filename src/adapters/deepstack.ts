@@ -23,7 +23,7 @@ const DEFAULT_CONFIDENCE = 0.4;
 /** Frigate's table has so many rows and no check. */
 const MOST_PREDICTIONS = 20;
 
-/** In DeepStack's own words, by which some clients know them. */
+/** DeepStack's own texts of errors, which some clients compare. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Incorrect api key',
   invalid_image: 'invalid image file',
@@ -165,7 +165,7 @@ function addRoutes(route: AddRoute, parts: RouteParts): void {
     },
     vision,
   );
-  // After the list, whose path it would match too.
+  // Added after the list, because it would match the path of the list too.
   route(
     {
       ...shared,
@@ -229,7 +229,7 @@ function createVisionHandler(deps: RouteParts): RouteHandler {
     const began = performance.now();
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     const isKeyKnown = presentedKey(c) !== undefined;
-    // Before the picture is read, where the key is known by then.
+    // Check the key before the picture is read, where the key is known by then.
     if (isKeyKnown) await checkKey(c, deps.apiKeys);
     if (!pictures.isPicture(c)) throw new LatticeError('bad_request', NO_IMAGE);
     return pictures.receive(c, async ({ image, name, fields }) => {

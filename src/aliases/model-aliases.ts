@@ -35,7 +35,7 @@ export class ModelAliases {
     this.#byName = new Map(stored.map((alias) => [alias.name, alias]));
   }
 
-  /** By name. */
+  /** Lists the aliases by name. */
   list(): StoredAlias[] {
     return [...this.#byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

@@ -47,7 +47,7 @@ interface Waiting {
 
 export class ShadowRuns {
   readonly #parts: ShadowParts;
-  /** By alias. */
+  /** The windows of agreement by alias. */
   readonly #windows = new Map<string, AgreementWindow>();
   #waiting: Waiting[] = [];
   #foreground = 0;

@@ -9,7 +9,7 @@ import type { Detection } from '../api/schemas/image.js';
 import type { Detector } from '../execution/detector.js';
 import { boxesSvg, SVG_LOADER } from './boxes-svg.js';
 
-/** Beneath the data folder. */
+/** The folder of drawn copies beneath the data folder. */
 export const ANNOTATED_FOLDER = 'annotated';
 
 const QUALITY = 85;
@@ -118,7 +118,7 @@ export class Annotator {
     }
   }
 
-  /** Those with copies that this owner may read; null: all. */
+  /** The folders with copies that this owner may read; null: all. */
   async #folders(owner: string | null): Promise<string[]> {
     const others = owner === null ? await readdir(this.#folder).catch(() => []) : [owner];
     return ['', ...others.filter((entry) => !FILE_NAME.test(entry.replace(/\.part$/, '')))];

@@ -10,7 +10,7 @@ export const SVG_LOADER = 'VipsForeignLoadSvgBuffer';
 interface Sizes {
   line: number;
   text: number;
-  /** Around the text of a label. */
+  /** Padding around the text of a label. */
   padding: number;
 }
 
@@ -42,7 +42,7 @@ export function boxesSvg(size: ImageSize, detections: readonly Detection[]): str
   );
 }
 
-/** In proportion to the picture, so that it looks alike when it is scaled to a screen or a page. */
+/** Sizes in proportion to the picture, so that it looks the same when it is scaled to a screen or a page. */
 function sizesFor({ width, height }: ImageSize): Sizes {
   const unit = Math.sqrt(width * height) / 1000;
   const text = Math.max(SMALLEST_TEXT, 15 * unit);

@@ -40,7 +40,7 @@ export function openAnnotator(parts: AnnotatorParts): Annotator {
   metrics.figures({
     name: 'lattice_drawn_copies_bytes',
     help: 'Size of the drawn copies, looked at once per hour.',
-    // Not known before the first look has ended.
+    // The bytes are unknown until the first look has ended.
     read: () => bytes ?? [],
   });
   releases.add('drawn copies', () => {

@@ -2,16 +2,16 @@
 import { z } from '@hono/zod-openapi';
 import { FIGURE_ROWS, type FigureName } from '../api/job-figures.js';
 import { snakeCase } from '../api/snake-case.js';
-import { JOB_STATUSES, JOB_TYPES } from '../api/jobs.js';
+import { JOB_STATUSES, JOB_TYPES } from '../api/job-values.js';
 import type { Job } from '../store/job.js';
 
-/** As the service makes them. */
+/** A job id of the form that the service makes. */
 export const EXAMPLE_JOB_ID = 'job_AaH_VN9DaomsEEzKZw_XwcGU';
 
 export const jobTypeSchema = z.enum(JOB_TYPES).openapi('JobType');
 export const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
 
-/** By their names here, and over HTTP. */
+/** Schemas of the figures by their names in the code, and by their HTTP names. */
 export const figureSchemas = Object.fromEntries(
   FIGURE_ROWS.map(({ name, text }) => [name, z.int().openapi({ description: text, example: 0 })]),
 ) as Record<FigureName, z.ZodInt>;
@@ -40,7 +40,7 @@ export function toWireModelUses({ models }: Pick<Job, 'models'>): z.infer<typeof
   return models.map((use) => modelUse.toWire({ ...use, model: use.name, modelDigest: use.digest }));
 }
 
-/** Where a job was cancelled. */
+/** Images of a cancelled job that did not run. */
 export const notRunSchema = z.int().openapi({
   description:
     'Images that had no turn before the job was ended; they are not among the failed ones',
@@ -55,7 +55,7 @@ export const timestampSchema = z.number().openapi({
   example: 1763722800.25,
 });
 
-/** In the entry of an image. */
+/** The reused image in the entry of an image. */
 export const reusedFromSchema = z
   .object({ job_id: jobIdSchema, index: z.int().openapi({ description: 'From 0' }) })
   .openapi('ReusedFrom', {

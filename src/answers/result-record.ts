@@ -22,7 +22,9 @@ import {
 import { hideInProblem, type HideFolders } from './shown-problem.js';
 import { problemSchema } from './problem-schema.js';
 
-/** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */
+/**
+ * The longest images of a record: with all other fields the message stays below 1 MiB, the limit of common web servers.
+ */
 const MAX_IMAGES_BYTES = 960_000;
 
 const jobImageFields = { ...imageFields, reused_from: reusedFromSchema.optional() };
@@ -63,7 +65,8 @@ const totalsSchema = z
   })
   .openapi('MultiImageTotals');
 
-// From the shapes: what `extend` makes is documented as the parent and more, and the parent may forbid it.
+// Made from the shapes, because a schema made by `extend` is documented as the parent and more, and the parent may
+// forbid more.
 const multiResultSchema = z
   .object({
     images: z.array(imageEntrySchema).openapi({ description: 'One entry per input, same order' }),
@@ -82,7 +85,7 @@ export const jobResultSchema = z
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
     completed_at: timestampSchema,
-    // As a union: many generators lose the null of a map whose type is a list.
+    // A union, because many generators lose the null of a map whose type is a list.
     metadata: z.union([z.record(z.string(), z.unknown()), z.null()]),
   })
   .openapi('JobResult');

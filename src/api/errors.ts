@@ -135,7 +135,7 @@ const ROWS = {
 
 export type ErrorCode = keyof typeof ROWS;
 
-/** In the order of the documentation. */
+/** The rows in the order of the documentation. */
 export const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = ROWS;
 
 export const ERROR_CODES = Object.keys(ROWS) as [ErrorCode, ...ErrorCode[]];

@@ -35,7 +35,7 @@ export function webhookEvent(status: string): (typeof WEBHOOK_EVENTS)[number] {
   return status === 'failed' ? 'job.failed' : 'job.completed';
 }
 
-/** By default, or only on request. */
+/** The events that a stream sends by default, or the ones that it sends only on request. */
 export function eventsSent(byDefault: boolean): JobEventName[] {
   return JOB_EVENT_NAMES.filter((name) => JOB_EVENTS[name].byDefault === byDefault);
 }

@@ -8,9 +8,9 @@ import type { Snake } from './snake-case.js';
 export interface FigureRow {
   /** Column of `jobs` and of `outbox`. */
   column: string;
-  /** For the OpenAPI document. */
+  /** Description in the OpenAPI document. */
   text: string;
-  /** In a record that the CLI prints, where there is such an image: a name, and what follows the number. */
+  /** A line of records that the CLI prints when there is such an image: a name, and the text after the number. */
   shown?: readonly [name: string, text: string];
 }
 
@@ -25,7 +25,7 @@ const FIGURES = {
 
 export type FigureName = keyof typeof FIGURES;
 export type JobFigures = Record<FigureName, number>;
-/** As HTTP names them. */
+/** The figures by their HTTP names. */
 export type WireFigures = Record<Snake<FigureName>, number>;
 
 export const FIGURE_ROWS = rowsOf(FIGURES) as readonly (FigureRow & {

@@ -3,54 +3,59 @@
  * of the CLI and the page are derived from it. Plain data, so that the page can read it in a browser.
  */
 import { LABELS } from './job-labels.js';
-import { JOB_STATUSES, JOB_TYPES } from './jobs.js';
+import { JOB_STATUSES, JOB_TYPES } from './job-values.js';
 import { rowsOf, type WireName } from './rows.js';
 
 interface FilterText {
-  /** Over HTTP, where it is not the name here in snake_case. */
+  /** Name of the parameter over HTTP. Absent: the key of the row in snake_case. */
   wireName?: string;
-  /** For the OpenAPI document and the help of the CLI: which jobs pass. */
+  /** Which jobs pass, for the OpenAPI document and the help of the CLI. */
   text: string;
-  /** As the CLI writes it; without one it has no such flag. */
+  /** The flag as commander parses it. Absent: the CLI has no flag for this filter. */
   flag?: string;
-  /** Without it the page does not offer the filter. */
+  /** Absent: the page does not offer the filter. */
   page?: FilterPage;
 }
 
+/** How a job passes. `most`: the longest accepted text, in characters. */
 type FilterKind =
-  /** Some of these. */
+  /** The job has one of the listed values. */
   | { kind: 'several'; values: readonly string[] }
+  /** The job has the given value, which is one of `values`. */
   | { kind: 'one'; values: readonly string[] }
+  /** The job has exactly this text. */
   | { kind: 'name'; most: number }
+  /** A model name, with or without `.pt`. */
   | { kind: 'model' }
-  /** In any letter case. */
+  /** The job has this tag, in any letter case. */
   | { kind: 'tag'; most: number }
-  /** Each of these words or parts of words, in any letter case. */
+  /** The text of the job has each of these words or parts of words, in any letter case. */
   | { kind: 'words'; most: number }
-  /** Unix seconds. */
+  /** The time of the job is later than this one, in Unix seconds; an equal time does not pass. */
   | { kind: 'after' }
+  /** The time of the job is earlier than this one, in Unix seconds; an equal time does not pass. */
   | { kind: 'before' };
 
-/** `%` stands for the value. */
+/** How the page offers a filter. In its texts `%` stands for the value. */
 export type FilterPage = {
-  /** In the address of the page. */
+  /** Name of the filter in the address of the page. */
   name: string;
-  /** On the control. */
+  /** Text of the control. */
   label: string;
   /** Ends a sentence about the jobs that pass. */
-  those: string;
+  phrase: string;
 } & (
   | { control: 'words' }
-  /** `all`: the choice of any value. */
+  /** `all`: text of the choice that lets every value pass. */
   | { control: 'choice'; all: string }
-  /** Links set it and a button drops it; `others`: which jobs it shows then too. */
-  | { control: 'chip'; others: string }
+  /** Links set the filter and a button drops it. `phraseWithout`: the jobs that the list shows then too. */
+  | { control: 'chip'; phraseWithout: string }
 );
 
-/** `column`: of `job_listings` or of `jobs`. */
 interface FilterColumn {
   column: string;
-  isListed?: true;
+  /** True: `column` is in the table `job_listings`. Absent: in `jobs`. */
+  inListings?: true;
 }
 
 export const FILTERS = {
@@ -73,29 +78,29 @@ export const FILTERS = {
     kind: 'words',
     most: 200,
     column: 'text',
-    isListed: true,
+    inListings: true,
     text: 'Jobs that have each of these words, or parts of words, in their name, typed paths, tags, notes or the title of their metadata, in any letter case',
     flag: '-q, --search <words>',
     page: {
       control: 'words',
       name: 'q',
       label: 'Search jobs',
-      those: 'with “%”',
+      phrase: 'with “%”',
     },
   },
   tag: {
     kind: 'tag',
     most: LABELS.tags.longest,
     column: 'marked_tags',
-    isListed: true,
+    inListings: true,
     text: 'Jobs with this tag, in any letter case',
     flag: '--tag <name>',
     page: {
       control: 'chip',
       name: 'tag',
       label: '%',
-      those: 'with the tag %',
-      others: 'jobs without the tag %',
+      phrase: 'with the tag %',
+      phraseWithout: 'jobs without the tag %',
     },
   },
   watch: {
@@ -108,14 +113,14 @@ export const FILTERS = {
       control: 'chip',
       name: 'watch',
       label: 'Watch %',
-      those: 'of the watch %',
-      others: 'jobs that the watch % did not make',
+      phrase: 'of the watch %',
+      phraseWithout: 'jobs that the watch % did not make',
     },
   },
   modelName: {
     kind: 'model',
     column: 'model',
-    isListed: true,
+    inListings: true,
     text: 'Jobs of this model, with or without .pt',
     flag: '-m, --model <name>',
     page: {
@@ -123,11 +128,19 @@ export const FILTERS = {
       name: 'model',
       label: 'Model',
       all: 'All models',
-      those: 'of the model %',
+      phrase: 'of the model %',
     },
   },
-  submittedAfter: { kind: 'after', column: 'submitted_at', text: 'Unix seconds' },
-  submittedBefore: { kind: 'before', column: 'submitted_at', text: 'Unix seconds' },
+  submittedAfter: {
+    kind: 'after',
+    column: 'submitted_at',
+    text: 'Jobs submitted after this time (exclusive), in Unix seconds',
+  },
+  submittedBefore: {
+    kind: 'before',
+    column: 'submitted_at',
+    text: 'Jobs submitted before this time (exclusive), in Unix seconds',
+  },
 } as const satisfies Record<string, FilterText & FilterKind & FilterColumn>;
 
 type Rows = typeof FILTERS;
@@ -143,10 +156,10 @@ type Value<Row> = Row extends { kind: 'several'; values: readonly (infer Each)[]
         : string;
 
 type FilterValues = { [Key in Name]?: Value<Rows[Key]> | undefined };
-/** As HTTP names them. */
+/** The filters by their HTTP names. */
 export type WireFilter = { [Key in Name as WireName<Rows[Key], Key>]: Value<Rows[Key]> };
 
-/** Filters of a list: a job passes if it passes each given one and is of the key; null: of any key. */
+/** A job passes if it passes every given filter and belongs to `keyId`. Null or absent: the jobs of every key. */
 export type JobFilter = FilterValues & { keyId?: string | null };
 
 export type FilterRow = FilterText &
@@ -155,7 +168,7 @@ export type FilterRow = FilterText &
 
 export const FILTER_ROWS = rowsOf(FILTERS) as readonly FilterRow[];
 
-/** From a query; its other fields are left out. */
+/** Takes the filters out of a query and ignores its other fields. */
 export const readFilter = (query: {
   [Key in keyof WireFilter]?: WireFilter[Key] | undefined;
 }): FilterValues =>
@@ -166,5 +179,5 @@ type PageNames = {
     ? InAddress
     : never;
 }[Name];
-/** Filters of the page, as texts by the names in its address; empty: any. */
+/** Texts of the page's filters by their names in its address. An empty text lets every job pass. */
 export type PageFilter = Record<PageNames, string>;

@@ -5,9 +5,9 @@
  */
 
 interface LabelText {
-  /** For the OpenAPI document and the help of the CLI. */
+  /** Description in the OpenAPI document and in the help of the CLI. */
   text: string;
-  /** On the page, beside the value. */
+  /** Text next to the value on the page. */
   label: string;
   /** Flag of the CLI, where it is not the name. */
   flag?: string;

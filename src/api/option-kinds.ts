@@ -19,36 +19,39 @@ export interface KindValues {
 
 /** The part of a row that depends on its kind. */
 export type ParameterKind =
-  /** 0 to 1. */
+  /** A number from 0 to 1. */
   | { kind: 'fraction'; default: number }
   /** A whole number from 1. */
   | { kind: 'count'; most: number; default: number }
-  /** Null: by other options. */
+  /** Null: other options decide. */
   | { kind: 'switch'; default: null }
-  /** A size of boxes: their longer side in pixels; up to 1 as a share of the longer side of the image. 0: no limit. */
+  /**
+   * Length of the longer side of boxes: above 1 in pixels, up to 1 as a fraction of the longer side of the image. 0: no
+   * limit.
+   */
   | { kind: 'size'; default: 0 }
-  /** 0 to 1 by the name of a class of the model. */
+  /** Numbers from 0 to 1 by the names of classes of the model. */
   | { kind: 'fractions'; default: Readonly<Record<string, number>> }
   | { kind: 'tiles'; default: 'off' }
-  /** Null: those of the view. */
+  /** Null: the regions of the view count. */
   | { kind: 'regions'; default: null }
-  /** Name of a view. Null: by the path of the image. Workers get its regions and no name. */
+  /** Name of a view. Null: the path of the image decides. Workers get the regions of the view and not its name. */
   | { kind: 'view'; default: null };
 
 interface OptionKind<Value> {
-  /** The value of a text; null: it stands for none. */
+  /** Reads the value of a text. Null: the text stands for no value. */
   read: (text: string) => unknown;
-  /** As the page shows it. */
+  /** The text of a value on the page. */
   shown(value: Value): string;
-  /** In the help of the CLI, after the flag; without one the flag has an opposite. */
+  /** Text after the flag in the help of the CLI. Absent: the flag has no value, and has an opposite. */
   placeholder?: string;
   /** The CLI also takes the name of a file with the text. */
   inFile?: true;
   /** The end of the CLI's refusal of another text, after its name and the accepted values. */
   rule?: { text: (most?: number) => string; holds(value: Value, most?: number): boolean };
-  /** In an empty field of the page. */
+  /** Text that an empty field of the page shows. */
   example?: string;
-  /** On the page, as texts and their names, in place of a field. */
+  /** Choices that the page offers in place of a field. */
   choices?: readonly (readonly [text: string, name: string])[];
 }
 
@@ -58,7 +61,7 @@ export function numberOf(text: string): number | null {
   return NUMBER.test(text.trim()) ? Number(text) : null;
 }
 
-/** One rule for all switches that are written as text; settings take these words too. */
+/** The words for a switch that is written as text, in options and in settings. */
 export const TRUE_WORDS = ['true', '1', 'yes', 'on', 'y', 'enabled'];
 export const FALSE_WORDS = ['false', '0', 'no', 'off', 'n', 'disabled'];
 

@@ -8,13 +8,13 @@ import type { KindValues, ParameterKind } from './option-kinds.js';
 import { rowsOf, type WireName } from './rows.js';
 
 interface ParameterText {
-  /** Over HTTP, where it is not the name here in snake_case. */
+  /** Name of the field over HTTP. Absent: the key of the row in snake_case. */
   wireName?: string;
-  /** For the OpenAPI document and the help of the CLI: what it does. */
+  /** What the option does, for the OpenAPI document and the help of the CLI. */
   text: string;
-  /** On the page, beside the value. */
+  /** Text next to the value on the page. */
   label: string;
-  /** One letter, of the CLI. */
+  /** The letter of the short flag of the CLI. */
   shortFlag?: string;
   /** A model may bring a default of its own. */
   ofModel?: true;
@@ -98,7 +98,7 @@ export type ModelDefaults = Pick<
   { [Key in Name]: Rows[Key] extends { ofModel: true } ? Key : never }[Name]
 >;
 
-/** As HTTP names them. */
+/** The parameters by their HTTP names. */
 export type WireParameters = {
   [Key in Name as WireName<Rows[Key], Key>]: DetectionParameters[Key];
 };
@@ -123,7 +123,7 @@ export const parametersOf = (fields: DetectionParameters) => byName(({ name }) =
 
 export const DEFAULT_PARAMETERS = byName((row) => row.default);
 
-/** From the body of a request; null and absent fields have the default, of the model where it has one. */
+/** Reads the body of a request. Null and absent fields have the default of the model, or else of the service. */
 export function readParameters(
   body: { [Key in keyof WireParameters]?: WireParameters[Key] | null | undefined },
   ofModel: ModelDefaults,
@@ -143,7 +143,7 @@ export function toWireParameters(
   return Object.fromEntries(PARAMETER_ROWS.map((row) => [row.wireName, parameters[row.name]]));
 }
 
-/** In a request, all classes of the model. */
+/** A request with this name among its classes asks for all classes of the model. */
 export const ALL_CLASSES = '*';
 
 /** The classes of a request that names none: what the interface calls vehicles. */

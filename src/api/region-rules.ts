@@ -8,7 +8,7 @@ export interface Region {
   name: string;
   /** Corners in shares of the picture's width and height. */
   polygon: readonly (readonly [x: number, y: number])[];
-  /** Those that it counts; not given: all. */
+  /** The classes that the region counts. Absent: all. */
   classes?: readonly string[] | null | undefined;
   /** The place of a box that must lie in the polygon, or the share of its area that must. */
   anchor?: (typeof ANCHORS)[number] | number | null | undefined;

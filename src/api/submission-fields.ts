@@ -1,5 +1,5 @@
 /**
- * The fields of a submission beside its images, its options and its labels. A field is one row: the fields of requests,
+ * The fields of a submission other than images, options and labels. A field is one row: the fields of requests,
  * the settings of a stored job and their defaults, the flags of the CLI and the form of the page are derived from it.
  * Plain data, so that the page can read it in a browser.
  */
@@ -7,13 +7,13 @@ import { TOP_PRIORITY } from './options.js';
 import { rowsOf, type WireName } from './rows.js';
 
 interface FieldText {
-  /** For the OpenAPI document and the help of the CLI. */
+  /** Description in the OpenAPI document and in the help of the CLI. */
   text: string;
-  /** As the CLI writes it; without one it has no such flag. */
+  /** The flag as commander parses it. Absent: the CLI has no flag for this field. */
   flag?: string;
-  /** On the page; without one its form has no such field. */
+  /** The label in the form of the page. Absent: the form does not have this field. */
   label?: string;
-  /** Web pages of other origins may not give it: see `own-pages.ts`. */
+  /** Web pages of other origins may not send this field: see `own-pages.ts`. */
   forOwnPages?: true;
 }
 
@@ -43,6 +43,7 @@ const FIELDS = {
     label: 'Webhook: the result is sent here',
     forOwnPages: true,
   },
+  // No flag: `lattice job` neither shows nor fetches drawn copies.
   annotate: {
     kind: 'switch',
     default: false,
@@ -50,11 +51,12 @@ const FIELDS = {
     label: 'Keep drawn copies of the pictures',
     forOwnPages: true,
   },
+  // No label: jobs from the form of the page run all their images.
   reuse: {
     kind: 'choice',
     values: ['off', 'unchanged', 'content'],
     default: 'off',
-    text: 'Which images take over a stored result of an earlier job and do not run. unchanged: the file, the model, the options and the release are those of that result. content: the bytes of the file are, wherever it lies. Images of jobs with `annotate` always run',
+    text: 'Which images take over a stored result of an earlier job and do not run. unchanged: images whose file, model, options and release are the same as for that result. content: the same, but a file is compared by its bytes and may lie in another place. Images of jobs with `annotate` always run',
     flag: '--reuse <which>',
   },
 } as const satisfies Record<string, FieldText & FieldKind>;
@@ -72,9 +74,9 @@ type Value<Row extends { kind: keyof Values<unknown> }> = Values<
 >[Row['kind']];
 
 export type SubmissionFields = { [Key in Name]: Value<Rows[Key]> };
-/** As HTTP names them. */
+/** The fields by their HTTP names. */
 export type WireFields = { [Key in Name as WireName<Rows[Key], Key>]: Value<Rows[Key]> };
-/** The values of a request: a field that is null or left out has its default. */
+/** The fields as a request gives them, by their HTTP names. A field that is null or absent has its default. */
 export type GivenFields = { [Key in keyof WireFields]?: WireFields[Key] | null | undefined };
 
 export type FieldRow = FieldText & FieldKind & { name: Name; wireName: keyof WireFields };

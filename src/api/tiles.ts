@@ -7,8 +7,8 @@ export const TILE_OVERLAP = { default: 0.2, most: 0.5 };
 export const MOST_TILES = 64;
 
 /**
- * `auto`: by the size of the picture. `size`: both sides of a tile in pixels of the picture. With any tiles the whole
- * picture is looked at too.
+ * `auto`: the size of the picture decides. `size`: both sides of a tile in pixels of the picture. With tiles of any
+ * kind the whole picture is looked at too.
  */
 export type Tiles =
   | 'off'
@@ -16,7 +16,7 @@ export type Tiles =
   | { columns: number; rows: number; overlap: number }
   | { size: number; overlap: number };
 
-/** As `auto`, `off`, `3x2`, `640` or `3x2:0.3`; JSON is for the caller. Null for another text. */
+/** Reads texts such as `auto`, `off`, `3x2`, `640` or `3x2:0.3`. Null for another text; a caller may then read JSON. */
 export function tilesOf(text: string): Tiles | null {
   const word = text.trim().toLowerCase();
   if (word === 'off' || word === 'auto') return word;
@@ -28,7 +28,7 @@ export function tilesOf(text: string): Tiles | null {
   return { columns: Number(first), rows: Number(rows), overlap };
 }
 
-/** As `tilesOf` reads it. */
+/** Writes the text that `tilesOf` reads. */
 export function tilesText(tiles: Tiles): string {
   if (typeof tiles === 'string') return tiles;
   const grid = 'size' in tiles ? String(tiles.size) : `${tiles.columns}x${tiles.rows}`;

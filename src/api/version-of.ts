@@ -1,6 +1,9 @@
 import type { NamedVersion } from './schemas/model.js';
 
-/** As results and descriptions name it; null where they say too little, as while nothing is loaded. */
+/**
+ * The version that a result or a description names. Null if it lacks the digest or the precision, for example while
+ * nothing is loaded.
+ */
 export function versionOf({ name, digest, precision, quantizedFrom }: Told): NamedVersion | null {
   if (!digest || !precision) return null;
   return { name, digest, precision, source: quantizedFrom ?? digest };

@@ -1,10 +1,13 @@
 /** Times of day at which a watch works, as people write them: `06:00-20:00`, `mon-fri@06:00-20:00,sat@08:00-12:00`. */
 
-/** As `Date.getDay` counts them. */
+/** The days in the order of `Date.getDay`. */
 export const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 type Day = (typeof DAYS)[number];
 
-/** From `from` until before `to`, in the local time of the service; past midnight where `to` is not later. */
+/**
+ * A time of day from `from` until before `to`, in the local time of the service. It goes past midnight if `to` is not
+ * later than `from`.
+ */
 export interface ScheduledTime {
   from: string;
   to: string;

@@ -21,7 +21,7 @@ export interface BackupOptions {
   file: string;
   /** Takes what `-` is given. */
   standardOutput: (part: Uint8Array) => Promise<void>;
-  /** Also drawn pictures and photos that were sent. */
+  /** True: the backup also has drawn pictures and photos that were sent. */
   pictures: boolean;
   /** A file of that name may be replaced. */
   replace: boolean;
@@ -79,7 +79,8 @@ async function backUpToFile(target: string, options: BackupOptions): Promise<Bac
 }
 
 /**
- * Through a pipe, to a device or to standard output. The copy of the database lies in the folder for temporary files.
+ * Writes the backup to a pipe, a device or standard output. The copy of the database lies in the folder for temporary
+ * files.
  */
 async function backUpThrough(
   place: Exclude<OutputPlace, { kind: 'file' }>,
@@ -121,7 +122,7 @@ async function writeArchive(
   await writer.add(STORE_FILE, copy, signal);
   await rm(copy);
   let count = 0;
-  // After the database: a photo is stored before its job.
+  // Pictures follow the database, because a photo is stored before its job.
   for (const folder of pictures ? PICTURE_FOLDERS : []) {
     for await (const name of filesBeneath(dataDir, folder)) {
       signal?.throwIfAborted();
@@ -199,7 +200,7 @@ async function whileSyncing(file: string, work: () => Promise<unknown>): Promise
 function checkCopy(copy: string): Omit<AboutBackup, 'format' | 'release' | 'created_at'> {
   const database = new DatabaseSync(copy);
   try {
-    // One file, without a write-ahead log beside it.
+    // The backup is one file, without a write-ahead log beside it.
     database.exec('PRAGMA journal_mode = DELETE');
     const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as {
       quick_check: string;
@@ -220,7 +221,7 @@ export function schemaOf(database: Database): number {
   return schema;
 }
 
-/** In the tables of every release. */
+/** Counts rows in tables that every release has. */
 function countsOf(
   database: Database,
 ): Pick<AboutBackup, 'jobs' | 'unfinished_jobs' | 'pending_webhooks'> {

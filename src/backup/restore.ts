@@ -181,7 +181,7 @@ function damaged(file: string, finding: string): BackupRefused {
   );
 }
 
-/** Into a folder of the data folder, which may be a volume of its own. */
+/** Moves the files into a folder of the data folder, which may be a volume of its own. */
 async function moveAside(dataDir: string, names: readonly string[]): Promise<string> {
   const time = new Date().toISOString().replace(/[-:]/g, '').replace('.', '-');
   const aside = join(dataDir, `replaced-${time}`);

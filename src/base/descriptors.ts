@@ -2,9 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { processLimit } from './process-limit.js';
 
-/** For the store, up to 64 images that are read at once, 50 webhooks, listings, libraries and pipes. */
+/** Descriptors for the store, up to 64 images that are read at once, 50 webhooks, listings, libraries and pipes. */
 const RESERVED = 256;
-/** With fewer left the process opens no image for certain. */
+/** With fewer descriptors left the process is certain to open no image. */
 const SHORT = 16;
 
 /** Infinity where it is not known. */

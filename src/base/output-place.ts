@@ -1,7 +1,7 @@
 /**
- * Where an output goes that a user names. A regular file, or none yet, is replaced as a whole: readers see the old
- * content or the new one. What is no regular file, a device or a pipe, is written to and stays what it is. A link
- * stays, and what it leads to counts. `-` is standard output.
+ * The destination of an output that a user names. A regular file, or a new one, is replaced as a whole: readers see the
+ * old content or the new one. A device or a pipe is written to and stays. A link stays, and the file that it leads to
+ * counts. `-` is standard output.
  */
 import { constants, type Stats } from 'node:fs';
 import { open, readlink, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export type OutputPlace =
 
 type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
-/** As many as the kernel follows. */
+/** The number of links that the kernel follows. */
 const MOST_LINKS = 40;
 /** Folders of Linux whose links lead to open files, whatever the names of the links are. */
 const OPEN_FILES = /^\/proc\/(?:\d+|self)(?:\/task\/\d+)?\/fd$/;

@@ -10,7 +10,7 @@ interface Manifest {
   version: string;
   /** Names of what a release publishes: the one place of them; `scripts/pack.mjs` makes the packages. */
   release: { service: string; client: string };
-  /** In the package of a release only: what its addon, compiled elsewhere, needs of the system. */
+  /** Only in the package of a release: what its addon, compiled elsewhere, needs of the system. */
   prebuilt?: { glibc: string; glibcxx: string };
 }
 

@@ -13,7 +13,10 @@ export function isPathError(error: unknown): error is PathError {
   return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
-/** With the path of the user where it is known, as the error may name a file beside or beneath it. */
+/**
+ * Says why a path cannot be used. It names the path of the user, because the error may name a file beside or beneath
+ * it.
+ */
 export function pathFault(error: unknown, path: string, use: Use): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   switch (code) {
@@ -38,7 +41,7 @@ export function pathFault(error: unknown, path: string, use: Use): string {
   }
 }
 
-/** For an unexpected error. */
+/** The text of an unexpected error. */
 export function faultOf(error: PathError): string {
   const { syscall = '' } = error;
   const use = syscall === 'open' ? 'open' : READING.has(syscall) ? 'read' : 'write';

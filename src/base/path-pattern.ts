@@ -24,7 +24,7 @@ function character(each: string): Test<string> | null {
 function fits<T>(pattern: readonly (Test<T> | null)[], items: readonly T[]): boolean {
   let at = 0;
   let item = 0;
-  /** Where to go on when the items after the last null do not fit: it then takes one more of them. */
+  /** The position to continue from when the items after the last null do not fit: the null then takes one more item. */
   let retry: { at: number; item: number } | null = null;
   while (item < items.length) {
     const test = pattern[at];

@@ -39,7 +39,7 @@ export function holds(polygon: readonly Point[], [x, y]: Point): boolean {
   let start = polygon.at(-1);
   for (const end of polygon) {
     if (start !== undefined && isAbove(start) !== isAbove(end)) {
-      // From above to below, so that polygons with a common edge compute the same place on it.
+      // Ordered from top to bottom, so that polygons with a common edge compute the same point on it.
       const [upper, lower] = start[1] < end[1] ? [start, end] : [end, start];
       const at = upper[0] + ((y - upper[1]) / (lower[1] - upper[1])) * (lower[0] - upper[0]);
       if (x < 1 ? x < at : x <= at) inside = !inside;
@@ -77,7 +77,7 @@ function aboveEdge(start: Point, end: Point, [left, top, right, bottom]: Rectang
   const first = heightAt(from);
   const last = heightAt(to);
   const height = (share: number) => clamp(first + share * (last - first), top, bottom) - top;
-  // Between the places where it crosses the top and the bottom of the rectangle the edge is straight.
+  // Between the points where it crosses the top and the bottom of the rectangle the edge is straight.
   const crosses = (side: number) =>
     first === last ? 0 : clamp((side - first) / (last - first), 0, 1);
   const near = Math.min(crosses(top), crosses(bottom));
@@ -93,7 +93,7 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
 
-/** By its sign, which way the corners go round. */
+/** The area of the polygon. Its sign tells the direction of the corners. */
 function area(corners: readonly Point[]): number {
   return edgesOf(corners).reduce((sum, [[ax, ay], [bx, by]]) => sum + (ax * by - bx * ay) / 2, 0);
 }

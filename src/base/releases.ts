@@ -2,10 +2,10 @@
 import { inTime } from './in-time.js';
 import type { Logger } from './logger-port.js';
 
-/** Beyond the drain time, for work that cannot be interrupted. */
+/** Extra time after the drain time, for work that cannot be interrupted. */
 export const OVERRUN_MS = 10_000;
 
-/** Where a part says how it is stopped. */
+/** The list in which a part registers how it is stopped. */
 export type ReleaseList = Pick<Releases, 'add' | 'addDrain'>;
 
 export class Releases {

@@ -8,7 +8,7 @@ export function splitList(text: string, separator: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** In JSON, a name may have any separator. Null where the text is no JSON array. */
+/** Reads a JSON array, in which a name may contain any separator. Null where the text is no JSON array. */
 export function jsonList(text: string): unknown[] | null {
   if (!text.startsWith('[')) return null;
   try {

@@ -1,6 +1,6 @@
 /**
- * Where the boxes of two sides on the same pictures agree, and where they do not: of two jobs, two models, an alias and
- * its shadow, or an engine and f32.
+ * Counts where the boxes of two sides on the same pictures agree. The sides are two jobs, two models, an alias and its
+ * shadow, or an engine and f32.
  */
 import { classKey } from '../api/class-key.js';
 import type { Detection } from '../api/schemas/image.js';
@@ -10,33 +10,33 @@ import { BOX_SIZES, sideOf } from './sizes.js';
 
 export interface PairedPicture<P> {
   picture: P;
-  /** Those of the first side as `before`. */
+  /** `before` is the box of the first side. */
   boxes: readonly BoxPair<Detection>[];
 }
 
 /**
- * Boxes by what became of them from the first side to the second. A box has the class and the size that the first side
- * gives it, one that only the second has its own.
+ * Counts boxes by how they changed from the first side to the second. A box counts under the class and size of the
+ * first side; a box that only the second side has, under its own.
  */
 export interface AgreementRow {
   /** A class or a size; null: all. */
   of: string | null;
   first: number;
-  /** By the class and the size that the second side gives them. */
+  /** Boxes of the second side, counted under their own class and size. */
   second: number;
-  /** In one place, whatever their class. */
+  /** Pairs in one place, whatever their classes. */
   matched: number;
   /** Matched boxes whose classes differ. */
   flipped: number;
   gained: number;
   lost: number;
-  /** Mean of the second score less the first one, of the matched boxes; null without one. */
+  /** Mean of the second score minus the first one over the matched boxes; null without such boxes. */
   scoreShift: number | null;
 }
 
 export interface PictureAgreement<P = string> {
   picture: P;
-  /** Share of the boxes of both sides that are in one place and of one class, 0 to 1; 1 without a box. */
+  /** The fraction of the boxes of both sides that are in one place and of one class; 1 without a box. */
   share: number;
   gained: number;
   lost: number;
@@ -50,12 +50,12 @@ export interface Agreement<P = string> {
   all: AgreementRow;
   byClass: AgreementRow[];
   bySize: AgreementRow[];
-  /** Those that agree least, at most ten; none that agrees in full. */
+  /** At most ten pictures, the ones that agree least; none that agrees fully. */
   least: PictureAgreement<P>[];
 }
 
 const MOST_SHOWN = 10;
-/** As confidences have. */
+/** The decimals of a share, which confidences have too. */
 const SHARE_DECIMALS = 6;
 
 /** The report on pictures that are all in memory; see `AgreementSums`. */

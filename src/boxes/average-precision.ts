@@ -35,7 +35,9 @@ export function meanAveragePrecision(
   return figures.length === 0 ? null : figures.reduce((sum, one) => sum + one, 0) / figures.length;
 }
 
-/** For one class at one overlap: the mean of the best precision at or beyond each of 101 recalls. */
+/**
+ * The average precision of one class at one overlap: the mean of the best precision at or beyond each of 101 recalls.
+ */
 function averagePrecision(
   found: readonly (readonly Detection[])[],
   labels: readonly (readonly Box[])[],

@@ -1,12 +1,14 @@
-/** Two answers of one picture, box by box: what came, what went, and what is another. */
+/** Two answers for one picture, box by box: gained, lost, changed and same boxes. */
 import { intersectionOverUnion } from './overlap.js';
 import { isOneClass, pairBoxes, type BoxPair, type PairedBox } from './pairing.js';
 
-/** A box has changed where it has another class, its place differs by more than this overlap ... */
+/**
+ * A box has changed if its class differs, its overlap with its partner is below SAME_PLACE, or its confidence differs
+ * by more than CONFIDENCE_CHANGE.
+ */
 const SAME_PLACE = 0.8;
-/** ... or its confidence by more than this. */
 export const CONFIDENCE_CHANGE = 0.05;
-/** 0.9 - 0.85 is more than 0.05 in floating point. */
+/** Allowance for floating point, where 0.9 - 0.85 is more than 0.05. */
 const ROUNDING = 1e-9;
 
 export const CHANGES = ['gained', 'lost', 'changed', 'same'] as const;
@@ -17,7 +19,7 @@ export interface ComparedBox<T> extends BoxPair<T> {
   change: Change;
 }
 
-/** As `pairBoxes`. Swapped answers give the same pairs, with gained for lost. */
+/** Compares the pairs of `pairBoxes`. Swapped answers give the same pairs, with gained for lost. */
 export function compareBoxes<T extends PairedBox>(
   first: readonly T[],
   second: readonly T[],

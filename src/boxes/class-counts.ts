@@ -15,7 +15,7 @@ export function countCars(counts: ReadonlyMap<string, number>): number {
   return cars;
 }
 
-/** In each of the regions with these names. A box lies in several where they overlap. */
+/** Counts the boxes in each of the regions with these names. A box may lie in several regions that overlap. */
 export function countRegions(
   detections: readonly Detection[],
   names: readonly string[],

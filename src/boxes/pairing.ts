@@ -8,7 +8,7 @@ import { intersectionOverUnion } from './overlap.js';
 
 export type PairedBox = Pick<Detection, 'box' | 'class' | 'confidence'>;
 
-/** One of them is null where the box has no partner. */
+/** Two boxes that are partners. One is null if the other has no partner. */
 export interface BoxPair<T> {
   before: T | null;
   after: T | null;
@@ -55,7 +55,7 @@ export function pairBoxes<T extends PairedBox>(
   ];
 }
 
-/** By index, the best first. */
+/** Pairs of indexes that may be partners, the best first. */
 function candidates(
   first: readonly PairedBox[],
   second: readonly PairedBox[],

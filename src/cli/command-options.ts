@@ -144,13 +144,19 @@ export function examples(...commands: readonly string[]): string {
   return ['', `${title}:`, ...commands.map((each) => `  $ lattice ${each}`)].join('\n');
 }
 
-/** A command about a running service, beneath `parent`. `json`: what --json does. `calls`: arguments, as examples. */
+interface ServiceCommand {
+  name: string;
+  description: string;
+  /** Help of `--json`. */
+  json: string;
+  /** Arguments of example calls; the help has one example for each. */
+  calls: readonly string[];
+}
+
+/** Adds a command about a running service to `parent`. */
 export function serviceCommand(
   parent: Command,
-  name: string,
-  description: string,
-  json: string,
-  calls: readonly string[],
+  { name, description, json, calls }: ServiceCommand,
 ): Command {
   const prefix = parent.parent === null ? '' : `${typed(parent)} `;
   return parent

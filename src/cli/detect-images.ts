@@ -42,7 +42,7 @@ import {
 } from './terminal.js';
 import { untilSignal } from './until-signal.js';
 
-/** As parsed and checked by `lattice detect`. */
+/** The flags, parsed and checked by `lattice detect`. */
 export interface DetectFlags
   extends ExportFlags, Omit<DetectionParameters, keyof ModelDefaults>, Partial<ModelDefaults> {
   model?: string;

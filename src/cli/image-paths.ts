@@ -16,7 +16,7 @@ import { isPathError, pathFault } from '../base/path-fault.js';
 import { UsageError } from './terminal.js';
 
 export interface NamedImage {
-  /** As the user would write it: relative beneath the working directory, else absolute. */
+  /** The path as the user would write it: relative beneath the working directory, else absolute. */
   shown: string;
   /** Absolute, links resolved: on their own machine, users may follow links anywhere. */
   path: string;

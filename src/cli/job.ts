@@ -1,6 +1,6 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { Option, type Command } from 'commander';
-import { GROUPINGS, JOB_SORTS } from '../api/jobs.js';
+import { GROUPINGS, JOB_SORTS } from '../api/job-values.js';
 import { addLabelFlags, numberThat, serviceCommand, wholeNumber } from './command-options.js';
 import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
@@ -10,15 +10,16 @@ import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
 import type { EditFlags } from './job/changing.js';
-import type { SubmitFlags, WatchFlags } from './job/watching.js';
+import type { FollowFlags } from './job/following.js';
+import type { SubmitFlags } from './job/submitting.js';
 import { UsageError, type RegisterCommand, type Terminal } from './terminal.js';
 
 const EXAMPLES = `
 The service is that of --url, else of LATTICE_CORE_API_URL, else http://127.0.0.1:8000. Where it has API keys, the key
 comes from --api-key-file or from LATTICE_API_KEY.
-Exit code of submit --wait, watch, status and result: 0 the job is completed (for status, or has yet to end);
-3 it is completed, but some of its images failed: the reasons are printed; 1 it failed. Of all: 1 the service refuses
-or is not there; 2 the command line is wrong; 130 Ctrl-C, and the job goes on.
+Exit code of submit --wait, watch, status and result: 0 the job is completed (for status, also when it has not ended);
+3 it is completed, but some of its images failed: the reasons are printed; 1 it failed. For every command: 1 the service
+refuses or is not there; 2 the command line is wrong; 130 Ctrl-C, and the job goes on.
 
 Examples:
   $ lattice job submit street.jpg --type detect_cars --wait
@@ -45,7 +46,7 @@ export const registerJob: RegisterCommand = (program, terminal) => {
   registerStatus(job, terminal);
   registerResult(job, terminal);
   registerCounts(job, terminal);
-  registerWatch(job, terminal);
+  registerFollow(job, terminal);
   registerRetry(job, terminal);
   registerCancel(job, terminal);
   registerEdit(job, terminal);
@@ -53,20 +54,19 @@ export const registerJob: RegisterCommand = (program, terminal) => {
 };
 
 function registerSubmit(parent: Command, terminal: Terminal): void {
-  const submit = serviceCommand(
-    parent,
-    'submit',
-    'queue images as one job; prints its id',
-    'print its records',
-    [
+  const submit = serviceCommand(parent, {
+    name: 'submit',
+    description: 'queue images as one job; prints its id',
+    json: 'print its records',
+    calls: [
       'street.jpg --type detect_cars --wait',
       "'2026/**/*.jpg' --model depot --classes car_ahead,stop_sign --priority 5",
       '--upload ~/Pictures/holiday --wait',
     ],
-  )
+  })
     .argument(
       '[path...]',
-      "images, folders or globs as the service sees them, beneath its image folders; quote a glob to have the service's files",
+      'images, folders or globs as the service sees them, beneath its image folders; quote a glob so that the service and not your shell expands it',
     )
     .option(
       '--upload <path...>',
@@ -76,16 +76,18 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
     .option('-w, --wait', 'show the progress until the job has ended')
     .option('--timeout <seconds>', 'stop waiting after this time; the job goes on', seconds)
     .action(async (paths: string[], flags: SubmitFlags) => {
-      const { submitJob } = await import('./job/watching.js');
+      const { submitJob } = await import('./job/submitting.js');
       await submitJob(paths, flags, terminal);
     });
 }
 
 function registerList(parent: Command, terminal: Terminal): void {
-  const list = serviceCommand(parent, 'list', 'jobs, newest first', 'print one JSON array', [
-    '--status pending,running --limit 50',
-    "--search 'north gate' --tag night --sort name",
-  ]);
+  const list = serviceCommand(parent, {
+    name: 'list',
+    description: 'jobs, newest first',
+    json: 'print one JSON array',
+    calls: ['--status pending,running --limit 50', "--search 'north gate' --tag night --sort name"],
+  });
   addFilterFlags(list)
     .addOption(
       new Option(
@@ -101,7 +103,12 @@ function registerList(parent: Command, terminal: Terminal): void {
 }
 
 function registerStatus(parent: Command, terminal: Terminal): void {
-  serviceCommand(parent, 'status', 'how far a job is', 'print its status record', ['job_AaH_VN9D'])
+  serviceCommand(parent, {
+    name: 'status',
+    description: 'how far a job is',
+    json: 'print its status record',
+    calls: ['job_AaH_VN9D'],
+  })
     .argument('<job>', 'its id')
     .action(async (jobId: string, flags: AccessFlags) => {
       const { showStatus } = await import('./job/showing.js');
@@ -110,13 +117,12 @@ function registerStatus(parent: Command, terminal: Terminal): void {
 }
 
 function registerResult(parent: Command, terminal: Terminal): void {
-  const result = serviceCommand(
-    parent,
-    'result',
-    'boxes of a job that has ended',
-    'print its result record',
-    ['job_AaH_VN9D --json > boxes.json', 'job_AaH_VN9D --format coco -o boxes.coco.json'],
-  )
+  const result = serviceCommand(parent, {
+    name: 'result',
+    description: 'boxes of a job that has ended',
+    json: 'print its result record',
+    calls: ['job_AaH_VN9D --json > boxes.json', 'job_AaH_VN9D --format coco -o boxes.coco.json'],
+  })
     .argument('<job>', 'its id')
     .action(async (jobId: string, flags: AccessFlags & ExportFlags) => {
       checkExportFlags(flags, terminal);
@@ -128,13 +134,13 @@ function registerResult(parent: Command, terminal: Terminal): void {
 }
 
 function registerCounts(parent: Command, terminal: Terminal): void {
-  serviceCommand(
-    parent,
-    'counts',
-    'images and boxes of a job by image, folder, hour or day, as far as it is',
-    'print them as JSON',
-    ['job_AaH_VN9D --by hour', 'job_AaH_VN9D --by day --format csv -o counts.csv'],
-  )
+  serviceCommand(parent, {
+    name: 'counts',
+    description:
+      'images and boxes of a job by image, folder, hour or day, of the images that have ended so far',
+    json: 'print them as JSON',
+    calls: ['job_AaH_VN9D --by hour', 'job_AaH_VN9D --by day --format csv -o counts.csv'],
+  })
     .argument('<job>', 'its id')
     .addOption(
       new Option('--by <what>', 'what is counted together').choices(GROUPINGS).default('hour'),
@@ -150,31 +156,31 @@ function registerCounts(parent: Command, terminal: Terminal): void {
     });
 }
 
-function registerWatch(parent: Command, terminal: Terminal): void {
-  serviceCommand(
-    parent,
-    'watch',
-    'follow a job to its end, or the events of all jobs',
-    'print one JSON object per line',
-    ['job_AaH_VN9D --timeout 600', '--json > events.ndjson'],
-  )
+/** `lattice job watch` follows a job; `lattice watch` is about watched folders. */
+function registerFollow(parent: Command, terminal: Terminal): void {
+  serviceCommand(parent, {
+    name: 'watch',
+    description: 'follow a job to its end, or the events of all jobs',
+    json: 'print one JSON object per line',
+    calls: ['job_AaH_VN9D --timeout 600', '--json > events.ndjson'],
+  })
     .argument('[job]', 'its id; without one, all jobs until Ctrl-C')
     .option('--timeout <seconds>', 'stop waiting after this time; the job goes on', seconds)
-    .action(async (jobId: string | undefined, flags: WatchFlags) => {
-      const { watchAll, watchJob } = await import('./job/watching.js');
-      if (jobId === undefined) await watchAll(flags, terminal);
-      else await watchJob(jobId, flags, terminal);
+    .action(async (jobId: string | undefined, flags: FollowFlags) => {
+      const { followAll, followJob } = await import('./job/following.js');
+      if (jobId === undefined) await followAll(flags, terminal);
+      else await followJob(jobId, flags, terminal);
     });
 }
 
 function registerRetry(parent: Command, terminal: Terminal): void {
-  serviceCommand(
-    parent,
-    'retry',
-    'run again, as a new job, the images of an ended job that failed or were not run; prints its id',
-    'print its record',
-    ['job_AaH_VN9D'],
-  )
+  serviceCommand(parent, {
+    name: 'retry',
+    description:
+      'run again, as a new job, the images of an ended job that failed or were not run; prints its id',
+    json: 'print its record',
+    calls: ['job_AaH_VN9D'],
+  })
     .argument('<job>', 'id of the job whose failed images are run again')
     .action(async (jobId: string, flags: AccessFlags) => {
       const { retryJob } = await import('./job/changing.js');
@@ -183,9 +189,12 @@ function registerRetry(parent: Command, terminal: Terminal): void {
 }
 
 function registerCancel(parent: Command, terminal: Terminal): void {
-  serviceCommand(parent, 'cancel', 'end a job; it counts as failed', 'print its status record', [
-    'job_AaH_VN9D',
-  ])
+  serviceCommand(parent, {
+    name: 'cancel',
+    description: 'end a job; it counts as failed',
+    json: 'print its status record',
+    calls: ['job_AaH_VN9D'],
+  })
     .argument('<job>', 'its id')
     .action(async (jobId: string, flags: AccessFlags) => {
       const { cancelJob } = await import('./job/changing.js');
@@ -194,13 +203,15 @@ function registerCancel(parent: Command, terminal: Terminal): void {
 }
 
 function registerEdit(parent: Command, terminal: Terminal): void {
-  const edit = serviceCommand(
-    parent,
-    'edit',
-    'name, tag or annotate a job, or keep it longer; an empty text clears',
-    'print its status record',
-    ["job_AaH_VN9D --name 'North gate, Monday' --tag gate --tag night", 'job_AaH_VN9D --keep 90'],
-  ).argument('<job>', 'its id');
+  const edit = serviceCommand(parent, {
+    name: 'edit',
+    description: 'name, tag or annotate a job, or keep it longer; an empty text clears',
+    json: 'print its status record',
+    calls: [
+      "job_AaH_VN9D --name 'North gate, Monday' --tag gate --tag night",
+      'job_AaH_VN9D --keep 90',
+    ],
+  }).argument('<job>', 'its id');
   addLabelFlags(edit).action(async (jobId: string, flags: EditFlags) => {
     const { editJob } = await import('./job/changing.js');
     await editJob(jobId, flags, terminal);
@@ -208,13 +219,12 @@ function registerEdit(parent: Command, terminal: Terminal): void {
 }
 
 function registerRemove(parent: Command, terminal: Terminal): void {
-  serviceCommand(
-    parent,
-    'remove',
-    'remove ended jobs with their results and drawn copies, for good; also kept ones',
-    'print their last status records, one per line',
-    ['job_AaH_VN9D job_AaH_VN9E'],
-  )
+  serviceCommand(parent, {
+    name: 'remove',
+    description: 'remove ended jobs with their results and drawn copies, for good; also kept ones',
+    json: 'print their last status records, one per line',
+    calls: ['job_AaH_VN9D job_AaH_VN9E'],
+  })
     .argument('<job...>', 'ids')
     .action(async (jobIds: string[], flags: AccessFlags) => {
       const { removeJobs } = await import('./job/changing.js');

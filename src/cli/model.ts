@@ -128,12 +128,15 @@ function registerRemove(parent: Command, terminal: Terminal): void {
 
 function registerReload(parent: Command, terminal: Terminal): void {
   const about = 'let a running service take changed model files at once, and say which it runs';
-  serviceCommand(parent, 'reload', about, 'print one JSON array', ['']).action(
-    async (flags: AccessFlags) => {
-      const { reloadModels } = await import('./model/reloading.js');
-      await reloadModels(flags, terminal);
-    },
-  );
+  serviceCommand(parent, {
+    name: 'reload',
+    description: about,
+    json: 'print one JSON array',
+    calls: [''],
+  }).action(async (flags: AccessFlags) => {
+    const { reloadModels } = await import('./model/reloading.js');
+    await reloadModels(flags, terminal);
+  });
 }
 
 function registerCompare(parent: Command, terminal: Terminal): void {

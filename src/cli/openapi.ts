@@ -24,7 +24,7 @@ export const registerOpenApi: RegisterCommand = (program, terminal) => {
 /** A port for routes that only subscribe to events: every method returns a function to unsubscribe. */
 const INERT = new Proxy<object>({}, { get: () => () => () => undefined }) as never;
 
-/** With the default settings, whatever the machine's are: the document is the same everywhere. */
+/** Makes the document with the default settings, so that it is the same on every machine. */
 async function createDocument(): Promise<object> {
   const { composeApp } = await import('../service/compose-app.js');
   const composed = composeApp({

@@ -7,7 +7,10 @@ export const OUTPUT_FLAG = '-o, --output <file>';
 
 type Pieces = Parameters<typeof writeToPlace>[1];
 
-/** Without a name to standard output. Rejects as `onUserPath` where it cannot be written, before anything is taken. */
+/**
+ * Writes to the named file, or without a name to standard output. Rejects with the error of `onUserPath` where it
+ * cannot be written, before it takes the first piece.
+ */
 export async function writeOutput(
   pieces: Pieces,
   output: string | undefined,

@@ -10,8 +10,8 @@ const SHORT = new Map([
 ]);
 
 /**
- * One line in which a name, or what another machine sent, cannot act on the terminal: `\u001b` for the escape
- * character.
+ * Returns one line in which a name, or a text from another machine, cannot act on the terminal: `\u001b` stands for the
+ * escape character.
  */
 export function printable(text: string): string {
   return text.replace(

@@ -29,7 +29,7 @@ import {
   type Terminal,
 } from './terminal.js';
 
-/** In the order of the help. */
+/** The commands in the order of the help. */
 const COMMANDS: readonly RegisterCommand[] = [
   registerServe,
   registerDetect,
@@ -108,7 +108,7 @@ function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
-/** Also true with LATTICE_LOG_LEVEL=debug. */
+/** Whether errors are printed with their stack: with --verbose or LATTICE_LOG_LEVEL=debug. */
 function wantsStack(program: Command): boolean {
   if (program.opts().verbose === true) return true;
   try {

@@ -21,7 +21,7 @@ export const registerServe: RegisterCommand = (program) => {
     .action(async (flags: Record<string, unknown>) => {
       const verbose = program.opts().verbose === true;
       const config = loadConfig(verbose ? { logLevel: 'debug', ...flags } : flags);
-      // Before the libraries are loaded, which fail without saying why.
+      // Checked before the libraries are loaded, which fail without a reason.
       const shortage = memoryShortage();
       if (shortage !== null) throw new ConfigError(shortage);
       const { runService } = await import('../main.js');

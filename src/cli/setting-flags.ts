@@ -20,7 +20,10 @@ const ALL = Object.keys(settings) as SettingName[];
 
 const described = new Map<SettingName, ReturnType<typeof describe>>();
 
-/** In the order of src/settings/settings.ts. Each is described once, since a dozen commands have flags of settings. */
+/**
+ * Describes the settings in the order of src/settings/settings.ts. Each is described once, because a dozen commands
+ * have flags of settings.
+ */
 export function describeSettings(keys: readonly SettingName[] = ALL) {
   return ALL.filter((key) => keys.includes(key)).map((key) => {
     const setting = described.get(key) ?? describe(key);
@@ -36,7 +39,7 @@ function describe(key: SettingName) {
     /** Environment variable. */
     name: environmentName(key),
     flag: `--${snake(key).replaceAll('_', '-')}`,
-    /** As it would be written; '' for none. */
+    /** The default as a user would write it; '' if there is none. */
     fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
     meaning: shape.description ?? '',
     /** Placeholder of the flag's value; null for a flag without a value. */
@@ -44,7 +47,7 @@ function describe(key: SettingName) {
   };
 }
 
-/** One flag for each of `keys` (all by default), and `--config`. What is given goes to `loadConfig` as it stands. */
+/** Adds a flag for each of `keys` (all by default), and `--config`. The given texts go to `loadConfig` unchanged. */
 export function addSettingFlags(command: Command, keys?: readonly SettingName[]): Command {
   for (const setting of describeSettings(keys)) {
     const fallback =

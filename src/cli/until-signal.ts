@@ -1,4 +1,4 @@
-/** For a command that prints or cleans up before a signal ends it. */
+/** Runs a command that prints or cleans up before a signal ends it. */
 import { constants } from 'node:os';
 import type { Terminal } from './terminal.js';
 

@@ -6,13 +6,13 @@ import type { AccessFlags } from './job/open-client.js';
 import type { RegisterCommand } from './terminal.js';
 
 export const registerUsage: RegisterCommand = (program, terminal) => {
-  serviceCommand(
-    program,
-    'usage',
-    'what the API key has of store, uploads, queue and watches, and may have; an admin sees all keys',
-    'print the record',
-    ['--api-key-file my-key'],
-  ).action(async (flags: AccessFlags) => {
+  serviceCommand(program, {
+    name: 'usage',
+    description:
+      'what the API key has of store, uploads, queue and watches, and may have; an admin sees all keys',
+    json: 'print the record',
+    calls: ['--api-key-file my-key'],
+  }).action(async (flags: AccessFlags) => {
     const [{ openClient }, { renderTable }] = await Promise.all([
       import('./job/open-client.js'),
       import('./output-text.js'),

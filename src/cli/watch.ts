@@ -26,9 +26,12 @@ export const registerWatch: RegisterCommand = (program, terminal) => {
     .description('watch folders of a running service: new images become jobs')
     .addHelpText('after', EXAMPLES);
   registerAdd(watch, terminal);
-  serviceCommand(watch, 'list', 'watched folders, by name', 'print one JSON array', [
-    '--json',
-  ]).action(async (flags: AccessFlags) => {
+  serviceCommand(watch, {
+    name: 'list',
+    description: 'watched folders, by name',
+    json: 'print one JSON array',
+    calls: ['--json'],
+  }).action(async (flags: AccessFlags) => {
     const { listWatches } = await import('./watch/watched-folders.js');
     await listWatches(flags, terminal);
   });
@@ -57,16 +60,26 @@ function named(
   description: string,
   act: (name: string, flags: AccessFlags) => Promise<void>,
 ): void {
-  serviceCommand(parent, verb, description, 'print its record', ['north-gate'])
+  serviceCommand(parent, {
+    name: verb,
+    description,
+    json: 'print its record',
+    calls: ['north-gate'],
+  })
     .argument('<name>', 'of the watch')
     .action(act);
 }
 
 function registerAdd(parent: Command, terminal: Terminal): void {
-  const add = serviceCommand(parent, 'add', 'watch folders', 'print its record', [
-    'north-gate cameras/north --type detect_cars',
-    "depot 'depot/**/*.jpg' --existing leave --schedule 06:00-20:00",
-  ])
+  const add = serviceCommand(parent, {
+    name: 'add',
+    description: 'watch folders',
+    json: 'print its record',
+    calls: [
+      'north-gate cameras/north --type detect_cars',
+      "depot 'depot/**/*.jpg' --existing leave --schedule 06:00-20:00",
+    ],
+  })
     .argument('<name>', 'letters, digits and _ - .')
     .argument('<path...>', 'folders or globs as the service sees them; quote a glob')
     .addOption(

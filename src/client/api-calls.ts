@@ -10,7 +10,7 @@ export class ApiCalls {
   readonly #http: HttpCaller;
   readonly #deadlineMs: number | undefined;
 
-  /** Without `deadlineMs` each call has a deadline of its own. */
+  /** `deadlineMs`: undefined if each call has a deadline of its own. */
   constructor(http: HttpCaller, deadlineMs: number | undefined) {
     this.#http = http;
     this.#deadlineMs = deadlineMs;
@@ -34,7 +34,7 @@ export class ApiCalls {
     return (await this.#http.json(call, longestMs, options.signal)) as T;
   }
 
-  /** In chunks. */
+  /** Fetches a file in chunks. */
   file(
     path: string,
     options: CallOptions = {},
@@ -84,7 +84,7 @@ export function formTexts(value: DetectRequest[keyof DetectRequest]): string[] {
     .map((text) => (text.includes(',') ? JSON.stringify([text]) : text));
 }
 
-/** For an Idempotency-Key. `randomUUID` is missing in pages of plain `http://` addresses. */
+/** A random Idempotency-Key. `randomUUID` is missing in pages of plain `http://` addresses. */
 export function randomKey(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(18));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -21,7 +21,10 @@ const UNAUTHENTICATED = 4401;
 /** A page cannot see the protocol's own pings. What has said nothing between two of its own counts as lost. */
 const PING_MS = 15_000;
 
-/** As `OpenEventSocket`. Rejects with `unauthorized` for a missing or unknown key, and as `socketProtocols` throws. */
+/**
+ * The `OpenEventSocket` of browsers. Rejects with `unauthorized` for a missing or unknown key, and with the errors of
+ * `socketProtocols`.
+ */
 export async function* openEventSocket(
   { baseUrl, headers }: StreamTarget,
   subscription: Subscription,

@@ -20,6 +20,6 @@ export interface SubmitOptions extends CallOptions {
 export interface RetryOptions extends SubmitOptions {
   /** `all`: also those that have boxes. */
   images?: RetriedImages;
-  /** In place of the model of the job. */
+  /** A model to use instead of the model of the job. */
   modelName?: string | undefined;
 }

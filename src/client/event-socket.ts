@@ -19,7 +19,7 @@ export interface StreamTarget {
   headers: Readonly<Record<string, string>>;
 }
 
-/** As `OpenEventSocket`. */
+/** The `OpenEventSocket` of Node. */
 export async function* openEventSocket(
   target: StreamTarget,
   subscription: Subscription,
@@ -74,13 +74,13 @@ async function readRefusal(response: IncomingMessage, baseUrl: string): Promise<
     const problem = JSON.parse(Buffer.concat(chunks).toString()) as Problem;
     if (typeof problem.code === 'string') return new ServiceError(problem);
   } catch {
-    // Not an answer of the service: only the status is known.
+    // The body is not the service's: only the status is known.
   }
   const detail = `${baseUrl}/v1/stream answers HTTP ${status} in place of a WebSocket.`;
   return ServiceError.ofClient('unexpected_answer', detail, { status });
 }
 
-/** Without it, a connection whose other end disappeared would stay open for hours. */
+/** Ends a silent connection: otherwise one whose other end disappeared would stay open for hours. */
 function endWhenSilent(socket: WebSocket): () => void {
   const timer = setTimeout(() => {
     // A paused socket receives nothing.

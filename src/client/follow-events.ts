@@ -33,7 +33,7 @@ export interface EventOptions extends Pick<SubscribeMessage, 'job_ids' | 'events
   onConnection?: (lost: ServiceError | null) => void;
   /** Repeat the first connection too when it fails. */
   keepTrying?: boolean;
-  /** Between two attempts; they are less and less frequent. */
+  /** Longest pause between two attempts to connect; the pauses grow up to it. */
   longestPauseMs?: number;
   /** Called before each attempt to connect. */
   onAttempt?: () => void;

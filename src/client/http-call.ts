@@ -14,7 +14,7 @@ export interface CallOptions {
 
 export interface ApiCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With the query. */
+  /** The path with the query. */
   path: string;
   /** A form and bytes are sent as they are, a text is JSON already, any other value is sent as JSON. */
   body?: unknown;
@@ -202,7 +202,10 @@ function readServiceUrl(text: string): string {
   return `${url.origin}${path}`;
 }
 
-/** Not every browser iterates over a stream. A reader that stops early ends the connection. */
+/**
+ * Yields the chunks of a stream by a reader, because not every browser iterates over a stream. A reader that stops
+ * early ends the connection.
+ */
 async function* chunksOf<T>(body: ReadableStream<T>): AsyncGenerator<T, void> {
   const reader = body.getReader();
   try {

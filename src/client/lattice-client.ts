@@ -82,7 +82,7 @@ const PAGE = 100;
  * connection that breaks once more, but for `cancel`.
  */
 export class LatticeClient {
-  /** Where the service is. */
+  /** The address of the service. */
   readonly url: string;
   /** Photos that are sent for jobs, in steps; `submitFiles` takes them all. */
   readonly uploads: UploadCalls;
@@ -304,7 +304,7 @@ export class LatticeClient {
     return (await this.#calls.get<ViewList>('/v1/views', options)).views;
   }
 
-  /** With `version`, as it was then; `view_not_found` where there is none. */
+  /** The view, or with `version` that version of it. Rejects with `view_not_found` if there is none. */
   view(name: string, version?: number, options?: CallOptions): Promise<View> {
     return this.#calls.get(`${viewPath(name)}${queryOf({ version })}`, options);
   }
@@ -380,7 +380,7 @@ export class LatticeClient {
     await this.#calls.get('/readyz', options);
   }
 
-  /** In the text format of Prometheus. */
+  /** The metrics in the text format of Prometheus. */
   async metrics(options?: CallOptions): Promise<string> {
     return (await this.#calls.blob('/metrics', options)).text();
   }

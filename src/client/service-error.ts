@@ -41,7 +41,7 @@ export class ServiceError extends Error {
     this.retryAfterS = options.retryAfterS;
   }
 
-  /** For what the service did not say itself. */
+  /** An error that the service did not send itself. */
   static ofClient(
     code: ClientCode,
     detail: string,

@@ -9,16 +9,16 @@ import { ServiceError } from './service-error.js';
 const AT_A_TIME = 3;
 /** Uploads asked for at a time. */
 const PAGE = 100;
-/** One photo, over a slow line. */
+/** Deadline for one photo, for a slow line. */
 const FILE_MS = 600_000;
-/** Before each further attempt at a file whose connection broke. */
+/** Pauses before each further attempt to send a file whose connection broke. */
 const PAUSES_MS = [1_000, 3_000, 9_000];
 /** The fault of one file. */
 const OF_FILE = new Set(['unsupported_image_format', 'image_too_large', 'validation_failed']);
 
 /** A picture to send. */
 export interface PhotoFile {
-  /** As its path shall read in results, such as `holiday/IMG_0001.jpg`. */
+  /** The path of the photo in results, such as `holiday/IMG_0001.jpg`. */
   name: string;
   /** A function is called when it is the file's turn. */
   data: Blob | (() => Promise<Blob>);
@@ -40,7 +40,7 @@ export interface SendProgress {
   ofFiles: number;
   bytes: number;
   ofBytes: number;
-  /** Those that the service has refused so far. */
+  /** The photos that the service has refused so far. */
   leftOut: readonly LeftOutPhoto[];
 }
 
@@ -71,7 +71,10 @@ export class UploadCalls {
     return (await this.#http.json(call, deadlineMs, signal)) as Upload;
   }
 
-  /** Those of the API key, newest first; the next page is asked for when it is needed, with its own deadline. */
+  /**
+   * Lists the uploads of the API key, newest first. It fetches the next page when it is needed, with a deadline of its
+   * own.
+   */
   async *list(options: CallOptions = {}): AsyncGenerator<Upload, void> {
     const { deadlineMs = this.#deadlineMs, signal } = options;
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -129,7 +132,7 @@ function pathOf(uploadId: string): string {
   return `/v1/uploads/${encodeURIComponent(uploadId)}`;
 }
 
-/** With the path in its folder, where a browser knows it. */
+/** The photo with its path in the folder, if a browser knows it. */
 export function photoOf(file: File): PhotoFile {
   const path: unknown = Reflect.get(file, 'webkitRelativePath');
   const name = typeof path === 'string' && path !== '' ? path : file.name;
@@ -140,7 +143,7 @@ export function planOf(files: readonly PhotoFile[]): UploadPlan {
   return { files: files.map(({ name, bytes }) => ({ name, bytes })) };
 }
 
-/** Those that the service takes, by their names and sizes. */
+/** The files that the service takes, by their names and sizes. */
 export function wanted(files: readonly PhotoFile[], upload: NewUpload): PhotoFile[] {
   const leftOut = new Set(upload.left_out.map(({ name }) => name));
   return files.filter(({ name }) => !leftOut.has(name));

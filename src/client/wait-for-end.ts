@@ -6,7 +6,7 @@ import { ServiceError } from './service-error.js';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** Between two looks while events arrive, in case one is missing. */
+/** Pause between two status calls while events arrive, in case one is missing. */
 const SAFETY_MS = 15_000;
 
 export type JobProgress = Pick<
@@ -29,7 +29,8 @@ export interface WaitPort {
 }
 
 /**
- * The record of the ended job. Rejects with `timeout` after the deadline; goes on waiting while the service is away.
+ * Returns the record of the ended job. Rejects with `timeout` after the deadline. Goes on waiting while the service is
+ * unreachable.
  */
 export async function waitForEnd(
   service: WaitPort,
@@ -54,7 +55,7 @@ export async function waitForEnd(
 }
 
 class JobFollower {
-  /** For people: what is known of the job. */
+  /** The last known state of the job, for people. */
   seen = 'it was never reached';
   readonly #service: WaitPort;
   readonly #jobId: string;
@@ -81,7 +82,7 @@ class JobFollower {
     }
   }
 
-  /** Until the signal, or until there are no events to be had. Never rejects. */
+  /** Listens until the signal, or until no events can be had. Never rejects. */
   async listen(signal: AbortSignal): Promise<void> {
     const onConnection = (lost: ServiceError | null) => {
       this.#listening = lost === null;

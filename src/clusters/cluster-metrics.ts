@@ -10,7 +10,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { Cluster } from './cluster.js';
 
 const MS = 0.001;
-/** From the letterbox of a small picture to the decoding of a large one; the queue may be longer. */
+/** Buckets from the letterbox of a small picture to the decoding of a large one; the queue may be longer. */
 const STAGE_BUCKETS = [
   0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 4, 16, 64,
 ];

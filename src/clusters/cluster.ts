@@ -1,4 +1,4 @@
-/** Where images run, as the service sees it. */
+/** The place where images run, in the view of the service. */
 import type { Executor } from '../execution/executor.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 import type { AbsentWorker } from '../execution/near/absent-workers.js';
@@ -11,13 +11,13 @@ export interface JobCounter {
 
 export interface Cluster {
   detector: Executor;
-  /** To be called once, when the jobs are open. */
+  /** Call it once, when the jobs are open. */
   monitor(jobs: JobCounter): ClusterStatusSource;
   /** Workers that should run images and are not connected; left out where images run in this process. */
   absent?(): AbsentWorker[];
-  /** Where worker processes connect; null where images run in this process. */
+  /** The gate that worker processes connect to; null where images run in this process. */
   gate: WorkerGate | null;
-  /** To be called once, when the service listens at `serviceUrl`. */
+  /** Call it once, when the service listens at `serviceUrl`. */
   start?(serviceUrl: string): void;
   /** Ends the workers and what `monitor` and `start` began; every open promise of `detector` settles. */
   close(): Promise<void>;

@@ -14,7 +14,7 @@ export interface ClusterParts {
   version: string;
   /** Names of models that answer under aliases: loaded at the start, after those of the settings. */
   aliased: readonly string[];
-  /** Where images run in this process. */
+  /** Options for images that run in this process. */
   embedded: EmbeddedOptions;
   logger: Logger;
   metrics: Metrics;

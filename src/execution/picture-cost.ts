@@ -1,4 +1,4 @@
-/** As how many images of the network a picture counts before it was looked at. */
+/** The number of images of the network that a picture counts for before it was opened. */
 import { imagesOf, imagesOfGrid, type Tiles } from '../api/tiles.js';
 import type { ImageTiles } from '../api/schemas/image.js';
 

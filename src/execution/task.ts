@@ -93,7 +93,10 @@ export class Task {
     );
   }
 
-  /** The times of the answer include the wait before `handedOutAt`. Without effect once answered, as `reject`. */
+  /**
+   * Answers the task. The times of the answer include the wait before `handedOutAt`. Like `reject`, it does nothing once
+   * the task is answered.
+   */
   resolve(result: ImageResult, handedOutAt: number): void {
     if (!this.#end()) return;
     const queue = toMicros(result.timingsMs.queue + handedOutAt - this.arrivedAt);

@@ -74,7 +74,7 @@ export function chooseWorker(
   let best: WorkerLoad | null = null;
   let bestCost = Infinity;
   let isAnyWell = false;
-  // One pass without copies: it runs for each image, over all workers.
+  // A single pass without copies, because it runs for each image, over all workers.
   for (const load of loads) {
     const { worker } = load;
     if (worker.leaving || refused?.has(worker) === true) continue;

@@ -65,8 +65,8 @@ const worse = (one: GpuState, other: GpuState) =>
 const RANK = { ready: 2, available: 1, refused: 0 } as const;
 
 /**
- * Each model once, in the order of the first worker that has it, as the worker that is furthest with it describes it;
- * of several, one that could not take the file that has replaced its own. Null when no worker answers.
+ * Lists each model once, in the order of the first worker that has it. It takes the description of the worker in the
+ * best state; among equals, one that gives a reason why it could not load a replaced file. Null when no worker answers.
  */
 export async function modelsOf(workers: readonly Worker[]): Promise<ModelDescription[] | null> {
   const answers = await Promise.allSettled(workers.map((worker) => worker.models()));

@@ -44,7 +44,7 @@ export function readLabelStudioConfig(xml: string): LabelStudioConfig[] {
   }));
 }
 
-/** Within one control the last label that names a class has it. */
+/** If several labels of one control name a class, the last one counts. */
 function addPlaces(places: Places, from: string, labels: readonly Attributes[]): void {
   const own: Places = new Map();
   for (const { value, predicted_values: predicted = '' } of labels) {

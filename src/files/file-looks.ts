@@ -4,12 +4,12 @@ import type { FoundFile } from './listing/file-stamps.js';
 import type { Place } from './listing/find-images.js';
 import { ImageLister } from './listing/image-lister.js';
 
-/** For the files of one call. */
+/** Deadline for the stamps of the files of one call. */
 const STAMPS_MS = 5_000;
-/** Their bytes are read. */
+/** Deadline for the digests of the files, whose bytes are read. */
 const DIGESTS_MS = 60_000;
 
-/** For each path what lies there; null where nothing can be said. Never rejects. */
+/** Looks at each path: what lies there, or null if that cannot be told. Never rejects. */
 export type LookAtFiles = (
   paths: readonly string[],
   digest: boolean,

@@ -9,9 +9,12 @@ import type { FromScanner, ScanCall, ToScanner } from './listing/scan-process.js
 
 /** Heap for the versions of half a million files and the lists of a scan. */
 const MOST_HEAP_MB = 1_024;
-/** A process that works says so every second; what it waits for a CPU does not count. */
+/**
+ * A working process reports every second. It is ended after this long without a report; time without a CPU is not
+ * counted.
+ */
 const SILENT_MS = 15_000;
-/** For its start, which is not the time of a volume. */
+/** Limit for the start of a process, in which no volume is read. */
 const START_MS = 60_000;
 /** The process of the watches whose folders answer. */
 const ALL = 'all';

@@ -33,15 +33,15 @@ export class Folders {
   }
 
   /**
-   * At most `limit` entries of the folder `under` behind the name `after`, by code units. A relative folder is looked
-   * up in all roots: of entries of the same name, the one of the first root is listed, as it is the one that is
-   * detected in. Rejects with `path_not_allowed`, `not_found`, `image_unreadable` (no permission), `volume_unavailable`
-   * (a root does not answer), `machine_overloaded` or `overloaded`.
+   * Lists at most `limit` entries of the folder `under` that come after the name `after`, by code units. A relative
+   * folder is looked up in all roots: of entries with the same name, the one of the first root is listed, because
+   * detection opens that one. Rejects with `path_not_allowed`, `not_found`, `image_unreadable` (no permission),
+   * `volume_unavailable` (a root does not answer), `machine_overloaded` or `overloaded`.
    */
   async list(under: string, after: string, limit: number): Promise<FolderListing> {
     checkImagePath(under, this.#roots);
     const path = posix.join('/', under, '.').slice(under.startsWith('/') ? 0 : 1);
-    // One more than asked for shows whether there is a next page.
+    // An entry more than asked for shows whether there is a next page.
     const pages = await this.#pages(path, after, limit + 1);
     const readable = pages.filter((page) => Array.isArray(page));
     if (readable.length === 0) throw whyUnreadable(path, pages);
@@ -67,7 +67,9 @@ export class Folders {
     }
   }
 
-  /** Where the folder may be. Of nested roots the innermost has an absolute path, as for detection. */
+  /**
+   * The places where the folder may be. An absolute path belongs to the innermost of nested roots, as for detection.
+   */
   #places(path: string): Place[] {
     const roots = this.#roots;
     if (!path.startsWith('/')) return roots.map((root) => ({ root, relative: path, roots }));

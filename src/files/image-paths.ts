@@ -19,7 +19,7 @@ const MAX_STARS = { inPattern: 8, inComponent: 3 };
 const LISTING_MS = 10_000;
 /** A matcher does not answer while it works on a hostile glob: its process is killed this long after the time limit. */
 const GRACE_MS = 3_000;
-/** For one system call. */
+/** Limit for one system call. */
 const LOOK_MS = 5_000;
 const MAX_LISTINGS = 100;
 /** Paths that are checked in one turn of the event loop. */
@@ -126,7 +126,7 @@ export function beneath(path: string, root: string): string | null {
   return path.startsWith(folder) ? path.slice(folder.length) : null;
 }
 
-/** Where a path can lead, in the order of the roots. */
+/** The places that a path can name, in the order of the roots. */
 export function placesOf(path: string, roots: readonly string[]): Place[] {
   return roots.flatMap((root) => {
     const inRoot = path.startsWith('/') ? beneath(path, root) : path;
@@ -134,7 +134,7 @@ export function placesOf(path: string, roots: readonly string[]): Place[] {
   });
 }
 
-/** In the Unicode form of the request first. */
+/** The places of all Unicode forms of a path; those of the form in the request come first. */
 export function placesOfForms(path: string, roots: readonly string[]): Place[] {
   return unicodeForms(path).flatMap((form) => placesOf(form, roots));
 }

@@ -49,7 +49,7 @@ export const PICTURE_FORMATS: readonly PictureFormat[] = [
   },
 ];
 
-/** For messages: "JPEG, PNG, WebP, TIFF, AVIF and BMP". */
+/** The formats in words for messages: "JPEG, PNG, WebP, TIFF, AVIF and BMP". */
 export const PICTURE_FORMAT_NAMES = new Intl.ListFormat('en-GB').format(
   PICTURE_FORMATS.map(({ name }) => name),
 );

@@ -5,7 +5,7 @@ import type { FileTimes } from './listing/file-times.js';
 import { ImageLister, isHanging } from './listing/image-lister.js';
 import { timeInName, TIME_SOURCES, type PictureTime, type TimeSource } from './wall-time.js';
 
-/** For the pictures of one question. */
+/** Limit for the pictures of one question. */
 const WITHIN_MS = 5_000;
 const MOST_PER_QUESTION = 64;
 
@@ -19,7 +19,7 @@ export class PictureTimes {
   readonly #withinMs: number;
   /** Its processes read the files: a volume that hangs holds no thread of the service. */
   readonly #lister = new ImageLister();
-  /** By root, while a question about it is open: those that come meanwhile are one question. */
+  /** Pictures that wait by root while a question about the root is open. They become one question. */
   readonly #waiting = new Map<string, Waiting[]>();
 
   /** `roots` are absolute. */

@@ -14,7 +14,7 @@ const MOST_HEIGHT = 8_192;
 const RESIZE_SECONDS = 10;
 
 const READS_AT_A_TIME = 8;
-/** One at a time: libuv's threads are for files. Most thumbnails take some 10 ms. */
+/** Pictures are resized one at a time, because libuv's threads are for files. Most thumbnails take some 10 ms. */
 const RESIZES_AT_A_TIME = 1;
 const MOST_WAITING = 24;
 
@@ -46,7 +46,7 @@ export class Pictures {
     this.#options = options;
   }
 
-  /** Opened by the rules of detection, and rejects as that; also with `overloaded`. */
+  /** Opens the picture by the rules of detection and rejects with the same errors, or with `overloaded`. */
   async read(
     path: string,
     readImage = () => this.#options.detector.readImage(path),
@@ -99,7 +99,7 @@ export class Pictures {
   }
 }
 
-/** At least a pixel of the picture. */
+/** The area within the picture, of at least one pixel. */
 function within([x1, y1, x2, y2]: CropArea, size: { width: number; height: number }) {
   const left = Math.min(x1, size.width - 1);
   const top = Math.min(y1, size.height - 1);

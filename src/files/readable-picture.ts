@@ -27,7 +27,7 @@ export async function withPicture<T>(
   decode: DecodeImage,
   make: (picture: Sharp) => Promise<T>,
 ): Promise<T> {
-  // Not at the start: loading it takes a tenth of a second, and most processes never need it.
+  // Loaded on first use: it takes a tenth of a second, and most processes never need it.
   const { default: sharp } = await import('sharp');
   if (!NOT_FOR_SHARP.includes(pictureType(bytes) ?? '')) {
     try {

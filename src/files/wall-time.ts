@@ -30,7 +30,10 @@ const IN_NAME = [
   String.raw`(?<!\d)${DATE}T(?<hour>\d\d)[-_.:]?(?<minute>\d\d)(?![a-z\d]|[-_.:]\d\d)`,
 ].map((pattern) => new RegExp(pattern, 'gi'));
 
-/** In folders that are named as dates: a time with separators, so that numbers of pictures are none. */
+/**
+ * Patterns within folders that are named by dates: a time needs separators, so that numbers of pictures are not taken
+ * for times.
+ */
 const DATE_FOLDERS = String.raw`(?:^|/)(?:${DATE}|(?<years>(?:19|20)\d\d)/(?<months>\d\d)/(?<days>\d\d))/`;
 const IN_FOLDERS = [
   // 2025-11-26/14-30-00.jpg; an address of a machine has a fourth number.
@@ -45,7 +48,7 @@ const IN_FOLDERS = [
 const UNIX = /(?<![^-_. ()@])(?<!\d\.)(1[2-9]\d{8})(\d{3})?(?=\.\d+[-_. ]|[-_. ()@]|$)/g;
 const FIRST_UNIX_S = Date.UTC(2010, 0) / 1_000;
 const DAY_S = 86_400;
-/** Behind these words stands another number. */
+/** A number after these words is not a time. */
 const OTHER_NUMBER =
   /(?:^|[^a-z])(?:tel|phone|mobile|serial|sn|id|no|nr|order|invoice|ticket)[-_. #]*$/i;
 
@@ -66,7 +69,7 @@ function timeOf(groups: Record<string, string | undefined>): string | null {
   return wallTime([year, month, day, hourOf(hour, half), minute, second].map(Number));
 }
 
-/** Behind an hour from 13 on the letters are no half of a day. */
+/** Letters after an hour from 13 on do not mean am or pm. */
 function hourOf(text: string | undefined, half: string | undefined): number {
   const hour = Number(text);
   if (half === undefined || hour > 12) return hour;
@@ -95,7 +98,7 @@ export function wallTime(parts: readonly number[]): string | null {
   return isSame === true ? text : null;
 }
 
-/** In the time zone of this process. */
+/** The wall time in the time zone of this process. */
 export function wallTimeOf(at: Date): string | null {
   return wallTime([
     at.getFullYear(),

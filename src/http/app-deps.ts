@@ -23,7 +23,7 @@ import type { Tracing } from '../base/tracing-port.js';
 export interface HttpMetrics {
   /** Content-Type of `render()`. */
   readonly contentType: string;
-  /** Not `all`: without the series that name a key or a watch. */
+  /** `all` false: the series that name a key or a watch are left out. */
   render(all: boolean): Promise<string>;
   /** `route` is the path template, `unmatched` when there is none, so that the number of series stays bounded. */
   observeRequest(request: HttpObservation): void;
@@ -58,7 +58,7 @@ export interface AppDeps {
   detector: Detector;
   aliases: ModelAliases;
   shadows: Pick<ShadowRuns, 'agreement'>;
-  /** Where images run. */
+  /** The cluster that runs images. */
   cluster: Pick<Cluster, 'gate' | 'absent'> & {
     detector: Pick<Executor, 'workers' | 'modelDigests'>;
   };

@@ -5,7 +5,7 @@ import type { ReadKeyUse } from './access/key-use.js';
 import type { HttpMetrics } from './app-deps.js';
 import { readinessFault, type ReadinessParts } from './routes/health.js';
 
-/** From a refused request to the longest wait of a synchronous detection. */
+/** Buckets from the time of a refused request to the longest wait of a synchronous detection. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface HttpMetricParts extends ReadinessParts {
@@ -36,7 +36,7 @@ export function addHttpMetrics(
     },
     ...QUOTA_NAMES.map((quota) => ({
       name: QUOTAS[quota].metric,
-      help: `What each API key has of ${QUOTAS[quota].of}: ${QUOTAS[quota].text}.`,
+      help: `What each API key has of ${QUOTAS[quota].ofWhat}: ${QUOTAS[quota].text}.`,
       read: async () =>
         (await keyUse())
           .filter(({ owner }) => owner !== null)

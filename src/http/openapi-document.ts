@@ -41,7 +41,7 @@ function registerComponents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>):
       'The body is the result record of the job; if that is too long, the record without `images` and with `result_url`. ' +
       'A delivery is repeated until it is answered 2xx or given up, so a receiver may see it more than once: ' +
       'compare `webhook-id`.',
-    // Not `Jobs`: generators with one class per tag would overwrite the class of the routes.
+    // The tag is not `Jobs`: generators with one class per tag would overwrite the class of the routes.
     tags: ['Webhooks'],
     request: {
       headers: webhookHeaders,

@@ -13,17 +13,20 @@ import type { PageAccess } from './access/browser-access.js';
 export type RouteHandler = (c: AppContext) => Response | Promise<Response>;
 
 export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
-  /** By status; an error's replaces the problem of that status. */
+  /** Answers by status. An answer to an error replaces the problem of its status. */
   answers: RouteConfig['responses'];
-  /** Codes beside those that follow from what the request has: a key, a JSON body, a query. */
+  /** Error codes in addition to those that follow from what the request has: a key, a JSON body, a query. */
   errors?: readonly ErrorCode[];
   /** It changes what all keys have: where a key of the file has the mark `admin`, only such keys may call it. */
   forAdmin?: boolean;
   /** The last parameter of the path, where it takes the rest with its slashes. */
   slashesIn?: string;
-  /** Without it as `pageAccessOf` says, which never lets pages of other origins change anything or see a picture. */
+  /**
+   * Which pages may call the route. Absent: `pageAccessOf` decides, and never lets pages of other origins change
+   * anything or see a picture.
+   */
   pages?: PageAccess;
-  /** Most bytes of a body; without it, of a picture or of JSON, as the settings say. */
+  /** Largest body in bytes. Absent: the settings decide, by whether it is a picture or JSON. */
   maxBodyBytes?: number;
 }
 
@@ -43,7 +46,7 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
 
 interface RouteRules {
   pages: PageAccess;
-  /** It needs no key. */
+  /** True: the route needs no key. */
   isOpen: boolean;
   maxBodyBytes: number | undefined;
 }

@@ -24,14 +24,14 @@ export interface JobChanges {
   /** `compared` to `unread` add up to the images of the first job. */
   images: {
     compared: number;
-    /** In an error in one job or in both. */
+    /** Images that ended in an error in one job or in both. */
     failed: number;
-    /** Without an outcome yet in one job or in both. */
+    /** Images without an outcome yet in one job or in both. */
     pending: number;
-    /** Without a turn in one job or in both, which was ended before. */
+    /** Images that did not run in one job or in both, because the job was ended. */
     notRun: number;
     onlyHere: number;
-    /** Not reached. */
+    /** Images that the comparison did not reach. */
     unread: number;
     /** Images of the second job alone. */
     onlyThere: number;
@@ -52,7 +52,7 @@ export interface CompareHow {
 
 type Reads = Pick<JobService, 'statePages' | 'imagesAt'>;
 
-/** Kept are three numbers per image with changes; see `comparePairs`. */
+/** Compares two jobs. It holds in memory three numbers per image with changes; see `comparePairs`. */
 export async function compareJobs(
   jobs: Reads,
   first: Job,
@@ -67,8 +67,8 @@ export async function compareJobs(
 }
 
 /**
- * Reads both jobs once, side by side, and calls `onImage` for each image of both in which one has boxes. Kept are
- * images whose partner has not come yet, which are none where both jobs have the same order.
+ * Reads both jobs once, side by side, and calls `onImage` for each image that both jobs have and in which one has boxes.
+ * It holds in memory only images whose partner has not been read; jobs in the same order need none.
  */
 export async function comparePairs(
   jobs: Reads,
@@ -104,11 +104,11 @@ export interface ComparedImage {
   path: string;
   size: ImageSize;
   boxes: ComparedDetection[];
-  /** Time of the network in the first job and in the second. */
+  /** Inference times in the first and in the second job. */
   inferenceMs: readonly [number, number];
 }
 
-/** One after the other; the boxes of few of them are in memory together. */
+/** Yields the pairs one after the other; the boxes of only a few are in memory together. */
 export async function* comparedImages(
   jobs: Pick<JobService, 'imagesAt'>,
   first: Job,

@@ -7,7 +7,7 @@ import type { ServiceStore } from '../store/service-store.js';
 import type { JobService } from './job-service.js';
 import type { Jobs } from './jobs.js';
 
-/** From one small picture to a folder of a million. */
+/** Buckets from one small picture to a folder of a million. */
 const JOB_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
 
 export interface MeasuredJobs extends Pick<Jobs, 'storeFigures'> {

@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
 import type { JobLabels } from '../api/job-labels.js';
-import type { Allowances } from '../api/quotas.js';
+import type { Allowances } from '../store/allowances.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/schemas/statistics.js';
 import { pageOf, readCursor, writeCursor } from '../api/schemas/list-page.js';
 import type { JobFilter } from '../api/job-filters.js';
-import type { ImageFilter, ImageSort, JobSort, JobStatus } from '../api/jobs.js';
+import type { ImageFilter, ImageSort, JobSort, JobStatus } from '../api/job-values.js';
 import {
   type ClassCounts,
   type Idempotency,
@@ -63,7 +63,7 @@ export interface ServiceParts {
 }
 
 const IMAGES_PER_READ = 1000;
-/** In JSON, by class. */
+/** Counts by class in JSON, for an image without boxes. */
 const NO_BOXES = '{}';
 
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
@@ -188,7 +188,7 @@ export class JobService {
     }
   }
 
-  /** As `imagePages`, of the images that have an outcome. */
+  /** Like `imagePages`, for the counts of the images that have an outcome. */
   async *countPages(jobId: string): AsyncGenerator<ImageCounts[], void> {
     const { store } = this.#parts;
     const job = await store.find(jobId, null);
@@ -197,7 +197,7 @@ export class JobService {
     }
   }
 
-  /** As `countPages`, of all images. */
+  /** Like `countPages`, for all images. */
   async *statePages(jobId: string): AsyncGenerator<ImageState[], void> {
     const { store } = this.#parts;
     const job = await store.find(jobId, null);
@@ -211,7 +211,7 @@ export class JobService {
     const { store } = this.#parts;
     const { number } = await store.find(jobId, null);
     const images = await store.imagesAt(number, indexes);
-    // As for pages, a gap means that the job was removed.
+    // A gap means that the job was removed, as in pages.
     const isWhole = images.every(({ index }, at) => index === indexes[at]);
     if (images.length === 0 || !isWhole) throw jobNotFound();
     await this.#ownTurn();
@@ -410,7 +410,7 @@ function newJobId(): string {
   return `job_${bytes.toString('base64url')}`;
 }
 
-/** Where a list of jobs continues: opaque to callers, the position of the last job inside. */
+/** The position at which a list of jobs continues: opaque to callers, with the position of the last job inside. */
 function positionOf(parts: readonly unknown[], sort: JobSort): ListPosition | null {
   const [of, number, key] = parts;
   if (parts.length !== 3 || of !== sort) return null;

@@ -1,7 +1,7 @@
 /** Puts the job part of the service together. */
 import { statfsSync, statSync } from 'node:fs';
 import { LatticeError } from '../api/errors.js';
-import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
+import { NO_ALLOWANCES, type Allowances } from '../store/allowances.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport } from '../store/crash-marker.js';
 import type { Annotate, ReadTime } from './runner/image-run.js';

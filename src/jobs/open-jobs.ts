@@ -1,5 +1,5 @@
 /** The jobs of a service, from its settings. */
-import type { Allowances } from '../api/quotas.js';
+import type { Allowances } from '../store/allowances.js';
 import type { Annotator } from '../annotate/annotate.js';
 import type { Logger } from '../base/logger-port.js';
 import type { ReleaseList } from '../base/releases.js';
@@ -32,7 +32,7 @@ export async function openJobs(parts: JobParts): Promise<Jobs> {
     ...parts,
     ...config,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
-    mostBytes: allowances.whole('store'),
+    mostBytes: allowances.total('store'),
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
     removeCopies: (names) => annotator.remove(names),
     readTime: (path, root) => times.of(path, root),
@@ -42,7 +42,7 @@ export async function openJobs(parts: JobParts): Promise<Jobs> {
     },
     onReused: reusedCounter(metrics),
   });
-  // Without a store nothing that jobs still do could be kept.
+  // If the store is lost, nothing that jobs still do could be stored.
   releases.addDrain('jobs', (drainMs) => jobs.drain(store.lost() ? 0 : drainMs));
   releases.add('jobs', () => jobs.stop(0));
   addJobMetrics(metrics, { ...jobs, store, detector });

@@ -13,7 +13,7 @@ import type { Uploads } from '../uploads/uploads.js';
 const MIB = 1024 * 1024;
 /** Share of the bound: from `ROOM_FROM` on room is made until this is reached. */
 const ROOM_UNTIL = 0.8;
-/** Between two looks at what keys have, however often they are refused. */
+/** Pause between two looks at what keys have, however often they are refused. */
 const PAUSE_MS = 1_000;
 
 export type RemovalReason = 'age' | 'bound' | 'request';
@@ -116,7 +116,7 @@ export class RetentionSweeper {
       try {
         await this.#sweep();
         await this.#makeRoom();
-        // After the jobs: photos go with the job that has them.
+        // Sweep uploads after jobs: photos are removed with the job that has them.
         await this.#uploads.sweep();
       } catch (error) {
         this.#logger.warn({ error: String(error) }, 'retention failed; it is tried again');
@@ -159,7 +159,7 @@ export class RetentionSweeper {
   async #makeRoom(): Promise<void> {
     const { mostBytes } = this.#options;
     const shares = this.#options.shares();
-    if (Object.values(shares ?? {}).some(({ isMarked }) => isMarked)) {
+    if (Object.values(shares ?? {}).some(({ isExplicit }) => isExplicit)) {
       await this.#batches(async () => {
         const made = await this.#store.keepToMarks(shares);
         this.#note(made);
@@ -200,7 +200,7 @@ export class RetentionSweeper {
     };
   }
 
-  /** At most once per interval: under a flood jobs go all the time. */
+  /** Logs at most once per interval: under a flood jobs are removed all the time. */
   #sayRemoved(): void {
     const { mostBytes, intervalMs } = this.#options;
     if (this.#unsaid === null || performance.now() - this.#saidAt < intervalMs) return;
@@ -219,7 +219,7 @@ export class RetentionSweeper {
     this.#saidAt = performance.now();
   }
 
-  /** Said once, and again after there was room. */
+  /** Logs it once, and again after there was room. */
   #sayStuck(last: MadeRoom | null): void {
     const isStuck = last !== null && !last.more && this.#isAbove(ROOM_UNTIL);
     if (isStuck && !this.#isStuck) {

@@ -10,7 +10,7 @@ export interface ReuseSubject {
   /** The state that the boxes depend on beside the request: the version of the service, its settings. */
   environment: string;
   owner: string | null;
-  /** With the regions of its view. */
+  /** The options, with the regions of the view. */
   options: DetectOptions;
   view: ProcessedImage['view'];
   modelDigest: string;

@@ -17,7 +17,7 @@ export interface Figure {
   help: string;
   /** A counter's part knows the value as it stands. */
   kind?: 'counter';
-  /** Where `read` gives numbers by the value of one label. */
+  /** The label whose values `read` gives numbers for. Absent: `read` gives one number. */
   label?: string;
   /** A figure that fails, or says nothing for two seconds, is left out of that answer. */
   read: () => Values | Promise<Values>;

@@ -67,7 +67,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** Not `all`: without the series that name a key or a watch. */
+  /** `all` false: the series that name a key or a watch are left out. */
   async render(all = true): Promise<string> {
     const text = (await this.#registry.metrics()) + (await figuresText(this.#figures));
     if (all) return text;

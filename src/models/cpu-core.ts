@@ -2,7 +2,7 @@
 import type { Core, CoreOptions } from '../native/core.js';
 import { openCore } from '../native/core.js';
 
-/** Beside the core of the service, whatever its device. Close it. */
+/** Opens a core on the CPU in addition to the core of the service. Close it. */
 export function openCpuCore(
   options: Pick<CoreOptions, 'precision' | 'threads' | 'rectangles'>,
 ): Core {

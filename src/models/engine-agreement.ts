@@ -20,33 +20,35 @@ import { readDemoPictures } from './demo-pictures.js';
 import type { ModelFile } from './model-folder.js';
 import { runOn, type Picture } from './self-check/model-check.js';
 
-/** An engine below this is refused. */
+/** An engine whose share of agreeing boxes is below this is refused. */
 export const LEAST_AGREEMENT = 0.98;
 /**
- * The same in 8 bits, which round more: 0.92 to 0.99 were measured of copies whose loss on labelled photos is proven to
- * be small. What is below computes something else.
+ * The limit for 8-bit copies, which round more. Copies whose loss on labelled photos is proven to be small had 0.92 to
+ * 0.99. A copy below the limit computes something else.
  */
 const LEAST_IN_8_BITS = 0.9;
 
 const OVERLAP = 0.9;
-/** Largest difference of the scores of partners, as a part of the least one that counts. */
+/** Largest difference of the scores of partners, as a fraction of the lowest score that counts. */
 const GAP = 0.2;
-/** Boxes with a higher score count, or with half of the best one of a model that finds nothing on the pictures ... */
+/**
+ * A box counts if its score is above CLEAR. For a model that finds nothing that clear, a box counts from half of its
+ * best score, but never below FAINTEST, where a score is rounding.
+ */
 const CLEAR = 0.25;
-/** ... down to this one: below it a score is rounding. */
 const FAINTEST = 0.001;
 /**
- * Limit of the boxes that count of one picture on one side; it has 300 at most, and a box near the end of one list may
- * be beyond that of the other.
+ * Most boxes of one picture and one side that count. A side has at most 300, and a box near the end of one list may lie
+ * beyond the end of the other list.
  */
 const MOST_COUNTED = 200;
 
 const agreementSchema = z.object({
-  /** SHA-256 of the engine's file: the score of another one does not count. */
+  /** SHA-256 of the engine's file. A score of another file does not count. */
   engine: z.string(),
-  /** Share of the boxes on both sides together that have a partner; null without a box. */
+  /** The fraction of the boxes of both sides that have a partner; null without a box. */
   share: z.number().nullable(),
-  /** On both sides together. */
+  /** The number of boxes of both sides together. */
   boxes: z.int(),
 });
 type EngineAgreement = z.infer<typeof agreementSchema>;
@@ -64,7 +66,7 @@ export interface EngineCheckOptions {
   engineFolder: string;
   /** Threads of the CPU. */
   threads: number;
-  /** Those of `core`. */
+  /** The rectangles of `core`. */
   rectangles?: CoreOptions['rectangles'];
 }
 
@@ -84,8 +86,8 @@ export const isCompared = ({
 }): boolean => isOnGpu(native) || (!file.bundled && (native.wasKept || native.precision !== 'f32'));
 
 /**
- * How many boxes of the network, or of the engine for the smallest batches, agree. Rejects as `Core.loadModel` and
- * `Core.run` of either device.
+ * Compares the network, or the engine for the smallest batches, with f32. Rejects with the errors of `Core.loadModel`
+ * and `Core.run` of either device.
  */
 async function agreementWithF32(
   model: ComparedModel,
@@ -98,15 +100,15 @@ async function agreementWithF32(
   if (kept !== null) return kept;
   const agreement = { engine: engine ?? '', ...(await measure(model, options)) };
   if (file !== null && engine !== null) {
-    // Without room on the disk the agreement is not kept, and the next load compares again.
+    // If the disk is full the agreement is not kept, and the next load compares again.
     await keep(engineFolder, nameBeside(file), JSON.stringify(agreement)).catch(() => undefined);
   }
   return agreement;
 }
 
 /**
- * As `agreementWithF32`, as a share of 0 to 1; null where neither side has a box. Rejects with `invalid_model` below
- * the least.
+ * Sets `model.agreement` to the share of `agreementWithF32` and returns it; null if neither side has a box. Rejects
+ * with `invalid_model` below the limit.
  */
 export async function checkEngine(
   model: ComparedModel,
@@ -154,8 +156,8 @@ async function measure(
 }
 
 /**
- * Before overlapping boxes are merged: they are many times more, and which of two equals a merge keeps hangs on the
- * last digit.
+ * Compares boxes before overlapping ones are merged: there are many times more of them, and the last digit decides
+ * which of two equal boxes a merge keeps.
  */
 async function boxesOn(
   pictures: readonly Picture[],
@@ -175,7 +177,7 @@ export function engineAgreement(
   expectedBoxes: readonly Detection[][],
   foundBoxes: readonly Detection[][],
 ): Pick<EngineAgreement, 'share' | 'boxes'> {
-  // Beside the picture a box is cut to nothing, which overlaps nothing, not even itself.
+  // A box beside the picture is cut to nothing, which overlaps nothing, not even itself.
   const [expected, found] = [expectedBoxes, foundBoxes].map((lists) =>
     lists.map((boxes) => boxes.filter(hasArea)),
   ) as [Detection[][], Detection[][]];

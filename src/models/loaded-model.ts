@@ -8,7 +8,7 @@ import type { ModelFile } from './model-folder.js';
 /** Digits of the SHA-256 that are shown; so many tell files apart. */
 const DIGEST_DIGITS = 16;
 
-/** As results name it. */
+/** The digest in the form that results have. */
 export function shortDigest(sha256: string): string {
   return sha256.slice(0, DIGEST_DIGITS);
 }

@@ -12,7 +12,7 @@ const FIRST_LOOK_WITHIN_MS = 20_000;
 /** Starts no timer: it looks again when it is asked and its knowledge is old. */
 export class ModelDigests {
   readonly #folder: Pick<ModelFolder, 'list'>;
-  /** By path. */
+  /** Digests that were computed, by path. */
   readonly #known = new Map<string, { fingerprint: string; digest: string }>();
   #digests: Readonly<Record<string, string>> = {};
   #looking: Promise<void> | null = null;

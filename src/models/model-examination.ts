@@ -52,7 +52,7 @@ export interface ExaminationOptions {
   threads: number;
   /** RGB pixels of the demo pictures. */
   pictures: readonly Picture[];
-  /** By picture. */
+  /** Labelled boxes by picture. */
   labels?: readonly LabelledBox[][];
   /** Called with the next step, such as `Compiling for f32`. */
   onStep?: (step: string) => void;
@@ -101,7 +101,7 @@ export interface ModelComparison {
   exact: PrecisionRun;
   fast: PrecisionRun;
   candidate: PrecisionRun;
-  /** As `ModelExamination.agreement`, each with the original in full precision. */
+  /** Agreements like `ModelExamination.agreement`, each with the original in full precision. */
   fastAgreement: number | null;
   candidateAgreement: number | null;
 }
@@ -130,7 +130,7 @@ export interface ComparedRun extends PrecisionRun {
   partners: Detection[][];
 }
 
-/** One model as the service would run it here. Rejects as `examineModel`. */
+/** Runs one model in the way that the service would run it here. Rejects with the errors of `examineModel`. */
 export async function runModel(path: string, options: ExaminationOptions): Promise<ComparedRun> {
   const { run, look } = await examineIn('auto', path, options);
   return { ...run, partners: look };
@@ -192,7 +192,7 @@ async function refuseOtherLayout(
 ): Promise<void> {
   const fault = await faultOfLayout(
     model,
-    async () => (await runOn(picture, model, core, { raw: true })).boxes,
+    async () => (await runOn(picture, model, core, { everyRow: true })).boxes,
   );
   if (fault !== null) {
     throw new LatticeError('invalid_model', `The self-check on a picture fails: ${fault}.`);

@@ -1,4 +1,4 @@
-/** Where models lie: the user's folder first, then the bundled ones that `manifest.json` lists. */
+/** Finds models: in the user's folder first, then among the bundled ones that `manifest.json` lists. */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const manifestSchema = z.object({
     z.object({
       file: z.string(),
       licence: z.string(),
-      /** For tests: it can be named and stands in no list. */
+      /** A model for tests: requests can name it, but no list has it. */
       unlisted: z.literal(true).optional(),
       /** File with a picture's known boxes, relative to the manifest. */
       canary: z.string().optional(),
@@ -109,7 +109,7 @@ export class ModelFolder {
     );
   }
 
-  /** Every name that `find` knows but those that are unlisted, the default first, the others by name. */
+  /** Lists every model that `find` knows and that is not unlisted: the default first, then the others by name. */
   async list(): Promise<ModelFile[]> {
     const entries = await readdir(this.#modelsDir).catch(() => []);
     const own = entries
@@ -126,7 +126,7 @@ export class ModelFolder {
     );
   }
 
-  /** A bundled file stays one when the user's folder is the bundled one. */
+  /** A file counts as bundled even if the user configured the bundled folder as the models folder. */
   #ownFile(name: string): ModelFile {
     const path = join(this.#modelsDir, name.replace(/\.pt$/, '.onnx'));
     const bundled = this.#bundledFiles().find((file) => file.name === name);

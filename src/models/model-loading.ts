@@ -9,7 +9,7 @@ import { shortDigest, type LoadedModel } from './loaded-model.js';
 import type { ModelFile } from './model-folder.js';
 
 export interface ModelLoader {
-  /** As `NativeCore.loadModel`. */
+  /** See `NativeCore.loadModel`. */
   loadModel(path: string, how?: HowToLoad): Promise<NativeModel>;
   unloadModel(modelId: number): void;
 }
@@ -40,7 +40,7 @@ interface Load {
 export class ModelLoading {
   readonly #parts: ModelLoadingParts;
   readonly #unloadAnother: () => boolean;
-  /** By path: when memory was too short for the file with nothing but the default model beside it. */
+  /** Files by path for which memory was too short even with only the default model loaded, and since when. */
   readonly #tooLarge = new Map<string, { fingerprint: string; since: number }>();
 
   /** `unloadAnother` is called where memory is short; false where there is none to unload. */
@@ -95,9 +95,9 @@ export class ModelLoading {
   }
 
   /**
-   * How to load an unfit model again where its network and not its file may be wrong; null where only the file can be.
-   * In a precision below f32 another network of the file would score the same; in f32 it is the one that the kept
-   * network differs from.
+   * How to load an unfit model again if its network and not its file may be wrong; null if only the file can be. Below
+   * f32 a network made anew of the same file would score the same. In f32 it is the network that the kept one is
+   * compared with.
    */
   #nextWay({ native, agreement }: LoadedModel, how: HowToLoad): HowToLoad | null {
     const isSameAgain = native.precision !== 'f32' && isTooFarOff({ share: agreement }, native);

@@ -4,11 +4,11 @@ import type { Device } from '../api/schemas/model.js';
 import type { LoadedModel } from './loaded-model.js';
 
 const BYTES_PER_MB = 1e6;
-/** The rest is for results, files and other processes. */
+/** Fractions of the machine's memory. The rest is for results, files and other processes. */
 const SHARE_OF_MODELS = 1 / 2;
 const SHARE_OF_PIXELS = 1 / 8;
 
-/** Bytes of the machine, or of the container where that has less. */
+/** Memory in bytes of the machine, or of the container if it has less. */
 export function machineMemory(): number {
   const limit = process.constrainedMemory();
   return Math.min(totalmem(), limit > 0 ? limit : Number.POSITIVE_INFINITY);
@@ -30,9 +30,9 @@ export function modelMemoryBudget(modelMemoryMb: number, device: Exclude<Device,
 }
 
 /**
- * Which of `others` to unload so that `fresh` fits into `budget` bytes beside the rest: those used longest ago, never
- * `standard`. If it would not fit even beside `standard` alone, all others are unloaded and it is loaded: the memory of
- * a model is an estimate and no reason to refuse it.
+ * Chooses which of `others` to unload so that `fresh` fits into `budget` bytes with the rest: the least recently used
+ * first, never `standard`. If `fresh` does not fit even with `standard` alone, all others are unloaded and it is loaded:
+ * the memory of a model is an estimate, and no reason to refuse it.
  */
 export function unloadedFor(
   fresh: LoadedModel,
@@ -50,7 +50,7 @@ export function unloadedFor(
   return unloaded;
 }
 
-/** The one used longest ago first. */
+/** Sorts the least recently used model first. */
 export function byUse(models: readonly LoadedModel[]): LoadedModel[] {
   return [...models].sort((a, b) => a.lastUse - b.lastUse);
 }

@@ -27,7 +27,7 @@ export type ModelChange =
 
 /** A replacement that failed for another reason than its file is tried again after this time. */
 const NEXT_TRY_MS = 60_000;
-/** For a file that is being written, and between two looks at it. */
+/** Limit for a file that is being written, and the pause between two looks at it. */
 const WRITTEN_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
@@ -60,9 +60,9 @@ interface Unused extends Refusal {
  */
 export class ModelRegistry {
   readonly #parts: ModelRegistryParts;
-  /** By name, ready for use without touching the disk. */
+  /** Models by name that are ready for use without reading the disk. */
   readonly #ready = new Map<string, LoadedModel>();
-  /** By path: names may share a file, and a file is compiled once. */
+  /** Loads by path, because names may share a file, and a file is compiled once. */
   readonly #loads = new Map<string, FileLoad>();
   readonly #refused = new Map<string, Refusal>();
   readonly #loading: ModelLoading;
@@ -71,7 +71,7 @@ export class ModelRegistry {
     this.#loading.free(model);
   });
   readonly #resting = new RestingFiles();
-  /** By name. */
+  /** By name of the model: why the file that has replaced its loaded file is not in use. */
   readonly #unused = new Map<string, Unused>();
   /** Names whose files the next look compares by their bytes. */
   #byContent = new Set<string>();
@@ -195,7 +195,10 @@ export class ModelRegistry {
     }
   }
 
-  /** As `refresh`, by the bytes of the files and not by their times; files that were refused are tried once more. */
+  /**
+   * Like `refresh`, but compares files by their bytes and not by their times. Files that were refused are tried once
+   * more.
+   */
   async reload(): Promise<void> {
     await this.#round;
     this.#refused.clear();

@@ -58,7 +58,7 @@ export async function holdsContent({ file: { path }, version }: LoadedModel): Pr
 
 /** Files that have changed so recently that they may still be written. */
 export class RestingFiles {
-  /** By path: the last look, and when it first showed this state. */
+  /** The last state of a file by path, and the time at which this state was first seen. */
   readonly #seen = new Map<string, { fingerprint: string; since: number }>();
 
   /**

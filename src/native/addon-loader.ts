@@ -54,7 +54,7 @@ function explainOlderSystem(reason: string, rebuild: string): string {
   return `The addon of this package needs glibc ${prebuilt.glibc} and a libstdc++ with ${prebuilt.glibcxx} (${reason}). Use a newer system, or set the project up from its sources.`;
 }
 
-/** In a child, because a library that failed half-way may take its process down. */
+/** Tries the addon in a child process, because a library that failed half-way may end its process. */
 function loadsAlone(path: string): boolean {
   const script = `require(${JSON.stringify(path)})`;
   return spawnSync(process.execPath, ['-e', script], { timeout: 30_000 }).status === 0;

@@ -33,12 +33,12 @@ export interface NativeAddon {
    */
   readInKnownLayout(path: string): Promise<Buffer>;
   /**
-   * A text that was kept under this name in the folder of engines; null where there is none, or not as it was kept. On
-   * a thread of libuv, as `keep`.
+   * Reads a text that `keep` stored under this name in the folder of engines. Returns null if there is no text or it was
+   * damaged. Runs on a libuv thread, like `keep`.
    */
   readKept(folder: string, name: string): Promise<string | null>;
   /**
-   * Keeps a text, in place of what was there. Rejects with an Error carrying `code` where the folder does not take it.
+   * Stores a text in place of an earlier one. Rejects with an Error with a `code` when the folder cannot be written.
    */
   keep(folder: string, name: string, text: string): Promise<void>;
   /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */
@@ -164,9 +164,9 @@ export interface NativeModel {
    * Engines of a GPU, by batch size, ascending; empty on the CPU. `loadModel` loads the first one, `addBatches` others.
    */
   engines: NativeEngine[];
-  /** In `engineCache`: the compiled network of the CPU; null where it is not kept, and on a GPU. */
+  /** Name of the compiled network of the CPU in `engineCache`; null if it is not kept, and on a GPU. */
   keptFile: string | null;
-  /** The network was taken from there, and not compiled. */
+  /** True: the network was read from `keptFile` and not compiled. */
   wasKept: boolean;
   /** A sentence for each file of `engineCache` that was not as it was stored: it was made anew. */
   replaced: string[];
@@ -175,11 +175,13 @@ export interface NativeModel {
   metadata: Record<string, string>;
 }
 
-/** For the CPU; all of it may be left out. */
+/** How the CPU loads a model; every field may be left out. */
 export interface HowToLoad {
-  /** The same model in 8 bits, taken instead on a CPU that computes it at least 1.15 times as fast. */
+  /**
+   * File of the same model in 8 bits, which is loaded instead on a CPU that computes it at least 1.15 times as fast.
+   */
   eightBitPath?: string;
-  /** In the place of that of the options. */
+  /** Replaces the precision of the options. */
   precision?: FloatPrecision;
   /** Compiles although there is a network in `engineCache`, which is replaced. */
   anew?: boolean;
@@ -189,7 +191,7 @@ export interface HowToLoad {
 export interface NativeEngine {
   batch: number;
   isLoaded: boolean;
-  /** In `engineCache`, there or not: null where the engine that is loaded is not kept. */
+  /** Name of the engine in `engineCache`, whether it exists or not; null if the loaded engine is not kept. */
   file: string | null;
 }
 
@@ -256,13 +258,13 @@ export interface NativeTask extends EngineParameters {
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
   /**
-   * Every row of a network of the layouts `rows` and `final` instead of boxes: in pixels of the input, in the order of
-   * the output, whatever the numbers are. False when left out.
+   * True: for the layouts `rows` and `final` the result has every row of the output instead of boxes, in its order, in
+   * pixels of the input, whatever the numbers are.
    */
-  raw?: boolean;
+  everyRow?: boolean;
 }
 
-/** One result record in `meta`: the place of each number. */
+/** The index of each number in a result record of `meta`. */
 export const ResultField = {
   id: 0,
   /** Index into `NATIVE_CODES`; 0 = ok. */
@@ -334,8 +336,8 @@ export const NATIVE_CODES = [
 
 /**
  * `boxes[i]` holds n x 6 floats (x1, y1, x2, y2, confidence, class id), source pixels after EXIF orientation,
- * sorted by confidence. `messages[i]` is null for ok. `meta` is used again: it may be longer than needed and is valid
- * during the call only; images without boxes share one empty array.
+ * sorted by confidence. `messages[i]` is null for ok. `meta` may be longer than needed, and is valid during the call
+ * only, because the addon reuses it. Images without boxes share one empty array.
  */
 export type OnNativeResults = (
   meta: Float64Array,
@@ -343,7 +345,7 @@ export type OnNativeResults = (
   messages: (string | null)[],
 ) => void;
 
-/** Images by who decoded them. */
+/** Decoded images, counted by the decoder. */
 export interface NativeDecodeStats {
   cpu: number;
   /** The JPEG engines of the GPU. */

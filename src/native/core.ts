@@ -72,7 +72,7 @@ export function gpus(): NativeGpus {
   return foundGpus;
 }
 
-/** As `NativeAddon.describeModel`. Rejects with `unknown_model` or `invalid_model`. */
+/** Calls `NativeAddon.describeModel`. Rejects with `unknown_model` or `invalid_model`. */
 export async function describeModel(path: string): Promise<NativeModelDescription> {
   return loadAddon().describeModel(path).catch(rethrow);
 }
@@ -82,29 +82,29 @@ export async function readModel(path: string): Promise<Buffer> {
   return loadAddon().readModel(path).catch(rethrow);
 }
 
-/** As `NativeAddon.readInKnownLayout`. Rejects with `unknown_model` or `invalid_model`. */
+/** Calls `NativeAddon.readInKnownLayout`. Rejects with `unknown_model` or `invalid_model`. */
 export async function readInKnownLayout(path: string): Promise<Buffer> {
   return loadAddon().readInKnownLayout(path).catch(rethrow);
 }
 
-/** As `NativeAddon.gpuLimits`. Rejects with `unknown_model` or `invalid_model`. */
+/** Calls `NativeAddon.gpuLimits`. Rejects with `unknown_model` or `invalid_model`. */
 export async function gpuLimits(path: string): Promise<string[]> {
   return loadAddon().gpuLimits(path).catch(rethrow);
 }
 
-/** As `NativeModel.sha256` says it. Rejects as `readModel`. */
+/** The digest that `NativeModel.sha256` has. Rejects with the errors of `readModel`. */
 export async function digestModel(path: string): Promise<string> {
   return createHash('sha256')
     .update(await readModel(path))
     .digest('hex');
 }
 
-/** As `NativeAddon.readKept`. Never rejects. */
+/** Calls `NativeAddon.readKept`. Never rejects. */
 export async function readKept(folder: string, name: string): Promise<string | null> {
   return loadAddon().readKept(folder, name);
 }
 
-/** As `NativeAddon.keep`. Rejects with `internal_error` and the reason. */
+/** Calls `NativeAddon.keep`. Rejects with `internal_error` and the reason. */
 export async function keep(folder: string, name: string, text: string): Promise<void> {
   return loadAddon().keep(folder, name, text).catch(rethrow);
 }
@@ -175,13 +175,13 @@ export class Core {
     );
   }
 
-  /** As `NativeCore.loadModel`. Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
+  /** Calls `NativeCore.loadModel`. Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
   async loadModel(path: string, how?: HowToLoad): Promise<NativeModel> {
     this.#refuseWhenClosed();
     return this.#native.loadModel(path, how).catch(rethrow);
   }
 
-  /** As `NativeCore.addBatches`. Rejects also with `shutting_down`. */
+  /** Calls `NativeCore.addBatches`. Rejects also with `shutting_down`. */
   async addBatches(modelId: number, batches: number[]): Promise<NativeModel> {
     this.#refuseWhenClosed();
     return this.#native.addBatches(modelId, batches).catch(rethrow);
@@ -381,12 +381,12 @@ function toCoreError(error: unknown): unknown {
   return new LatticeError(known satisfies ErrorCode, error.message, { cause: error });
 }
 
-/** For the errors of a promise of the addon. */
+/** Converts the error of a promise of the addon. */
 function rethrow(error: unknown): never {
   throw toCoreError(error);
 }
 
-/** For the errors of a call of the addon. */
+/** Converts the error of a call of the addon. */
 function translated<T>(work: () => T): T {
   try {
     return work();

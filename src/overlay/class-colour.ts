@@ -27,7 +27,10 @@ const HUES = 13;
 /** Neighbours in this order of hues lie far apart. */
 const GOLDEN_ANGLE = 137.508;
 
-/** By name, in any letter case, so that a class has one colour in every picture and with every model. */
+/**
+ * The colour follows from the name in any letter case, so that a class has one colour in every picture and with every
+ * model.
+ */
 export function classColour(className: string): ClassColour {
   const name = className.toLowerCase();
   const hash = hashOf(name) % (OTHERS.length + HUES);

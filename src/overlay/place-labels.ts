@@ -1,4 +1,4 @@
-/** Where the labels of boxes stand: none covers another one, and none hides a small box. */
+/** Places the labels of boxes so that none covers another one, and none hides a small box. */
 
 export interface Rect {
   x: number;

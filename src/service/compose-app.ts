@@ -59,7 +59,7 @@ export interface ComposedApp {
   maxBodyBytes: (request: RequestHead) => number;
 }
 
-/** One per resource, in the order of the documentation. */
+/** The routes of each resource, in the order of the documentation. */
 const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   detectRoutes,
   submissionRoutes,

@@ -3,7 +3,7 @@ import { toWireFigures } from '../api/job-figures.js';
 import type { Logger } from '../base/logger-port.js';
 import type { JobService } from '../jobs/job-service.js';
 
-/** One line of the log per job that has ended; the line of the request that submitted it has its id too. */
+/** Logs one line per job that has ended; the line of the request that submitted it has its id too. */
 export function logEndedJobs(jobs: Pick<JobService, 'onEvent'>, logger: Logger): void {
   jobs.onEvent((event) => {
     if (!isEnd(event.event)) return;

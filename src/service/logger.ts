@@ -36,7 +36,7 @@ export function createLogger(
   );
 }
 
-/** With `sync` a line is written before the call returns: for the last lines of a process. */
+/** `sync`: a line is written before the call returns, for the last lines of a process. */
 export function standardOutput({ sync } = { sync: false }): DestinationStream {
   const pretty = process.stdout.isTTY ? loadPretty() : null;
   if (pretty === null) return pino.destination({ dest: 1, sync, minLength: 0 });

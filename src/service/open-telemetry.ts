@@ -9,7 +9,7 @@ import type { SpanFacts, Tracing } from '../base/tracing-port.js';
 import { ConfigError, traceCollector } from '../settings/config.js';
 
 const SERVICE = 'lattice-core';
-/** With all repetitions: a collector that is away delays a stop by no more. */
+/** Limit of an export with all repetitions: a collector that does not answer delays a stop by no more. */
 const EXPORT_MS = 2_000;
 const PACKAGES = [
   '@opentelemetry/api@1.9',

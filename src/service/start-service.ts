@@ -29,7 +29,7 @@ import { openServiceLoad } from './service-load.js';
 import { traceEndedJobs } from './trace-ended-jobs.js';
 
 const FEWEST_CONNECTIONS = 64;
-/** After the service listens: the first images come first. */
+/** The first listing of folders starts this long after the service listens, because the first images come first. */
 const FIRST_LISTING_MS = 1_000;
 
 export interface ServiceOptions extends EmbeddedOptions {
@@ -55,7 +55,8 @@ export async function startService(
   const { apiKeys, allowances } = access;
   refuseFewDescriptors();
   const shared = { config, version, logger, metrics, releases, allowances };
-  // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
+  // Open the store before models are loaded or workers started: the folder may belong to another process, or its store
+  // may be unfit.
   const store = await openServiceStore({ ...shared, onStoreLost });
   void warnOfModelsFolder(config.modelsDir, logger);
   const stored = await store.aliases();

@@ -184,7 +184,7 @@ function defaultsFolder(key: keyof Settings): string {
   return isPrebuilt() && key !== 'imageRoots' ? process.cwd() : PACKAGE_ROOT;
 }
 
-/** Where models are looked for when no setting says otherwise. It need not exist: `lattice model add` makes it. */
+/** The folder of models when no setting names one. It need not exist: `lattice model add` makes it. */
 export function defaultModelsDir(): string {
   return resolve(defaultsFolder('modelsDir'), schema.shape.modelsDir.parse(undefined));
 }
@@ -198,7 +198,7 @@ function describeIssue(issue: z.core.$ZodIssue, given: Record<string, unknown>):
   return [`  ${environmentName(key)}: ${reasonOf(issue, JSON.stringify(given[key]))}`];
 }
 
-/** With the value as it was given: zod's own words name types and not the text. */
+/** The reason with the given value: zod's own texts name types and not the text. */
 function reasonOf(issue: z.core.$ZodIssue, value: string): string {
   switch (issue.code) {
     case 'invalid_value':

@@ -18,7 +18,7 @@ const WORKERS = ['processes', 'ray'] as const;
 
 interface Use {
   for?: readonly Taker[];
-  /** In `GET /v1/settings`: it tells callers no folder, address or secret. */
+  /** True: `GET /v1/settings` shows the value, which tells callers no folder, address or secret. */
   shown?: true;
 }
 const uses = z.registry<Use>();
@@ -168,7 +168,7 @@ export const settings = {
     .refine((text) => text.startsWith('cpu') || !hasDuplicates(text), 'names a GPU twice')
     .default('auto')
     .describe(
-      'GPUs to use, as CUDA numbers like 0,2; several GPUs run in one worker process each, a single one in the service; auto: all',
+      'GPUs to use, as CUDA numbers like 0,2, each in a worker process of its own; auto: all usable GPUs, a single one in the service itself',
     )
     .register(uses, { shown: true }),
   gpuBatches: z

@@ -48,7 +48,7 @@ export class AliasWrites {
     this.#versions = new NamedVersions(statements, ALIASES);
   }
 
-  /** As `NamedVersions.put`. */
+  /** Calls `NamedVersions.put`. */
   putAlias(name: string, content: AliasContent, at: number, from: number | null): Put<StoredAlias> {
     return this.#versions.put(keyOf(name), content, at, from);
   }

@@ -14,7 +14,7 @@ export interface CrashReport {
   tasks: number[];
 }
 
-/** Where the addon is to write it. */
+/** The path at which the addon writes the marker. */
 export const crashMarkerPath = (dataDir: string) => join(dataDir, 'crash.marker');
 const setAsideFile = (dataDir: string) => join(dataDir, 'crash.uncharged');
 

@@ -19,7 +19,7 @@ export type Database = InstanceType<typeof DatabaseSync>;
 
 /** The database in a data folder. */
 export const STORE_FILE = 'jobs.db';
-/** Where a restore unpacks a backup, beneath the data folder. */
+/** The folder beneath the data folder in which a restore unpacks a backup. */
 export const RESTORE_FOLDER = 'restore.part';
 
 export interface DataFolder {
@@ -131,7 +131,7 @@ function makeDatabase(file: string, maxPages: number | null): void {
   const database = new DatabaseSync(draft);
   try {
     if (maxPages !== null) database.exec(`PRAGMA max_page_count = ${maxPages}`);
-    // Before the first table: it cannot be changed afterwards.
+    // Set it before the first table is made: it cannot be changed afterwards.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     applyMigrations(database, 0);
   } finally {
@@ -180,7 +180,7 @@ function connect(file: string): Database {
   const open = () => new DatabaseSync(file, { timeout: 5000, defensive: true });
   const database = open();
   try {
-    // Not a prepared statement: it would keep its lock after `close`.
+    // `exec`, because a prepared statement would keep its lock after `close`.
     database.exec('SELECT 1 FROM sqlite_schema LIMIT 1');
     return database;
   } catch (error) {

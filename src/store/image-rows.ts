@@ -9,7 +9,7 @@ import { FIGURE_ROWS, NO_FIGURES } from '../api/job-figures.js';
 import type { NamedVersion } from '../api/schemas/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../boxes/class-counts.js';
-import { CONFIDENCE_STEPS, type ImageFilter } from '../api/jobs.js';
+import { CONFIDENCE_STEPS, type ImageFilter } from '../api/job-values.js';
 import { COUNTED } from './figure-columns.js';
 import type { ImageOutcome, ImageTally } from './job.js';
 import { countClasses } from '../boxes/class-counts.js';
@@ -24,7 +24,7 @@ import {
 import { versionOf } from '../api/version-of.js';
 import type { Statements } from './statements.js';
 
-/** Around each class in `image_facts.classes`, so that one is found whole. */
+/** Stands around each class in `image_facts.classes`, so that a search finds whole names. */
 const CLASS_MARK = '\n';
 
 const LAST_STEP = CONFIDENCE_STEPS - 1;
@@ -148,7 +148,7 @@ export class ImageFacts {
   }
 }
 
-/** In characters: parsing one page blocks the event loop for 1 to 2 ms. */
+/** Length of a page in characters: parsing it blocks the event loop for 1 to 2 ms. */
 const PAGE_LENGTH = 128 * 1024;
 
 /** The part of a job that tells which of its images have no outcome. */
@@ -167,8 +167,8 @@ export class ImageReads {
   }
 
   /**
-   * By index from `from` on: at most `limit`, and no more than fill a page of about 128 KiB. Empty only where no
-   * image is left.
+   * Reads at most `limit` images by index, beginning at `from`, and no more than fill a page of about 128 KiB. Empty
+   * only if no image is left.
    */
   images(jobNumber: number, from: number, limit: number): StoredImage[] {
     return pageOf(
@@ -183,8 +183,8 @@ export class ImageReads {
   }
 
   /**
-   * With these indexes, in this order, which is that of the join: sorted, all would be read before the first. Only the
-   * first ones where they fill a page, and at least one.
+   * Reads the images with these indexes, in this order, which is the order of the join: a sort would read all before
+   * the first. Reads only the first ones if they fill a page, and at least one.
    */
   imagesAt(jobNumber: number, indexes: readonly number[]): StoredImage[] {
     return pageOf(
@@ -197,7 +197,7 @@ export class ImageReads {
     );
   }
 
-  /** By index from `from` on, also of images without an outcome. */
+  /** Reads the counts by index, beginning at `from`, also of images without an outcome. */
   imageCounts(jobNumber: number, from: number, limit: number): StoredCounts[] {
     return this.#statements.all(
       `SELECT task % ${MAX_IMAGES} AS "index", path, failed, class_counts AS classCounts,
@@ -212,8 +212,8 @@ export class ImageReads {
   }
 
   /**
-   * As `images`, of the images that the filter lets through, from their `offset`th on. With thresholds, of those with a
-   * box, the one with the box nearest to its threshold first. Reads narrow rows to find them.
+   * Like `images`, but reads the images that pass the filter, beginning at the `offset`th. With `thresholds` only
+   * images with a box pass, and the one whose box is nearest to its threshold comes first. Finds them in narrow rows.
    */
   filteredImages(
     job: ImagesOf,
@@ -249,7 +249,7 @@ export class ImageReads {
     return { order: `${MARGIN}, task`, values: [thresholds.confidence, JSON.stringify(own)] };
   }
 
-  /** By the class as boxes name it. */
+  /** The thresholds of classes that the job's boxes have, by the names that the boxes use. */
   #ownThresholds(jobNumber: number, { classThresholds }: Thresholds): Record<string, number> {
     const byKey = byClassKey(classThresholds);
     if (byKey.size === 0) return {};

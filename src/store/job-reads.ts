@@ -1,7 +1,7 @@
 /** Reads of the store: after the writes of their group, outside its transaction. */
 import type { Problem } from '../api/errors.js';
 import { FILTER_ROWS, type FilterRow, type JobFilter } from '../api/job-filters.js';
-import type { JobSort, JobStatus } from '../api/jobs.js';
+import type { JobSort, JobStatus } from '../api/job-values.js';
 import type { ClassCounts, Idempotency, JobCounted, JobEvent } from './job.js';
 import {
   MAX_IMAGES,
@@ -35,7 +35,7 @@ export class JobReads {
     return known?.sameBody === true ? known.job : null;
   }
 
-  /** Those behind the position; null: from the beginning. */
+  /** Lists the jobs after the position. Null: from the beginning. */
   list(
     filter: JobFilter,
     limit: number,
@@ -101,7 +101,7 @@ export class JobReads {
   /** Counts of all jobs that the filter finds, whatever its `status`. */
   countByStatus(filter: JobFilter): Record<JobStatus, number> {
     const { from, where, values } = conditions({ ...filter, status: undefined }, false);
-    // By the index of the states, which has no long rows.
+    // Read the states from their index, which has no long rows.
     const by = from === LISTED ? 'jobs CROSS JOIN job_listings ON job = number' : 'jobs';
     const rows = this.#statements.all(
       `SELECT status, count(*) AS jobs FROM ${by} ${whereText(where)} GROUP BY status`,
@@ -242,6 +242,6 @@ function conditions({ keyId = null, ...filter }: JobFilter, isListed: boolean) {
     where.push('key_id = ?');
     values.push(keyId);
   }
-  const isNarrow = found.some(({ row, clauses }) => row.isListed === true && clauses.length > 0);
+  const isNarrow = found.some(({ row, clauses }) => row.inListings === true && clauses.length > 0);
   return { from: isListed || isNarrow ? LISTED : 'jobs', where, values };
 }

@@ -1,7 +1,7 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
 import type { JobFigures } from '../api/job-figures.js';
 import type { NamedVersion } from '../api/schemas/model.js';
-import type { Allowance } from '../api/quotas.js';
+import type { Allowance } from './allowances.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { Idempotency, Job, JobOrigin, JobSpec, RetriedRun } from './job.js';
 import type { WatchedFile } from './watched.js';
@@ -19,7 +19,7 @@ export interface StoredJob extends Job {
   number: number;
 }
 
-/** Where a job stands in a sorted list; `key` is null where the number alone orders it. */
+/** The position of a job in a sorted list. `key` is null where the number alone orders it. */
 export interface ListPosition {
   key: string | number | null;
   number: number;
@@ -104,11 +104,11 @@ export interface FilteredImages {
   matching: number;
 }
 
-/** A result is stored under each of them and looked for under each. */
+/** The keys under which a result is stored and looked for, to reuse it. */
 export interface ReuseKeys {
-  /** The same path has the same file in the same state; null: that cannot be told from its times. */
+  /** Key of results of the same file in the same state; null when its times cannot tell its state. */
   unchanged: string | null;
-  /** Any file has the same bytes; null: their digest is not known. */
+  /** Key of results of any file with the same bytes; null when the digest is not known. */
   content: string | null;
 }
 
@@ -119,7 +119,7 @@ export interface NewOutcome {
   outcome: string;
   /** When the picture was taken, where it is known. */
   taken?: PictureTime | null;
-  /** Under which its result can be found. */
+  /** The keys under which the result can be found later. */
   keys?: ReuseKeys | null;
 }
 
@@ -131,7 +131,7 @@ export interface StoredResult {
   workerId: string;
 }
 
-/** One image, as the counts of a job read it. */
+/** The part of an image that the counts of a job need. */
 export interface StoredCounts {
   index: number;
   path: string;
@@ -143,7 +143,9 @@ export interface StoredCounts {
   regionCounts: string | null;
   taken: string | null;
   takenFrom: TimeSource | null;
-  /** Where `taken` is null: when the file that the worker read was changed last, as `FileRead` has it. */
+  /**
+   * If `taken` is null: the time at which the file that the worker read was last modified, in the form of `FileRead`.
+   */
   modifiedNs: string | null;
 }
 
@@ -175,11 +177,11 @@ export interface KeptTimes {
   /** Seconds since a fixed moment of this process, of a clock that nothing sets. */
   running: number;
   resultTtlHours: number;
-  /** For events and idempotency keys. */
+  /** How long events and idempotency keys are kept. */
   historyHours: number;
 }
 
-/** One batch of a sweep. */
+/** The result of one batch of a sweep. */
 export interface Swept {
   /** Jobs. */
   removed: number;
@@ -207,9 +209,9 @@ export interface StoreUse {
 /** How much of the store a key may take, as the store is now. */
 export interface StoreAllowance {
   allowance: Allowance;
-  /** The bound of the store. */
-  whole: number;
-  /** The store is near its bound: who is beyond its share waits until there is room. */
+  /** The bound of the store, in bytes. */
+  total: number;
+  /** True: the store is near its bound, and a key beyond its share waits until there is room. */
   isNear: boolean;
 }
 
@@ -222,7 +224,7 @@ export interface JobAllowances {
 }
 
 /** Most bytes of the store by owner; null: the service has no quotas. An owner that is not among them has none. */
-export type StoreShares = Readonly<Record<string, Pick<Allowance, 'most' | 'isMarked'>>> | null;
+export type StoreShares = Readonly<Record<string, Pick<Allowance, 'limit' | 'isExplicit'>>> | null;
 
 export interface MadeRoom extends Swept {
   /**
@@ -234,19 +236,19 @@ export interface MadeRoom extends Swept {
   used: number;
 }
 
-/** In bytes. */
+/** Sizes in bytes. */
 export interface StoreSize {
-  /** By the tables. */
+  /** The bytes that the tables use. */
   used: number;
-  /** Size of the file: with pages that are free and will be used again. */
+  /** The size of the file, with its free pages, which later rows use. */
   file: number;
 }
 
-/** Ages are limits on `completedAt` and on the time of writing; older goes. */
+/** Everything that completed, or was written, before these times is removed. */
 export interface SweepLimits {
   jobsBefore: number;
   eventsBefore: number;
   keysBefore: number;
-  /** On the time since when files of watches are missing; without it none goes. */
+  /** Ledger rows of files missing since before this time are removed; undefined removes none. */
   filesBefore?: number;
 }

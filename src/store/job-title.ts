@@ -6,7 +6,7 @@ import type { Job, TypedPaths } from './job.js';
 const LONGEST_METADATA = 4_096;
 /** Limit of the typed paths, in characters. */
 const LONGEST_PATHS = 2_000;
-/** For the order by title. */
+/** The longest title that the order by title takes into account. */
 const LONGEST_TITLE = 200;
 
 type Titled = Pick<Job, 'spec'>;
@@ -16,7 +16,10 @@ export function titleOf({ spec: { labels, metadata, typed } }: Titled): string {
   return labels.name ?? metadataTitle(metadata) ?? typedText(typed);
 }
 
-/** As many paths as are stored. One that is all of an upload or an image folder says nothing: what lies there does. */
+/**
+ * The given paths, as many as are stored. A path that stands for a whole upload or image folder says nothing, and what
+ * lies there takes its place.
+ */
 export function typedPaths(given: readonly string[], images: readonly string[] = []): TypedPaths {
   const isAll = given.length === 1 && given[0] === '.' && images.length > 0;
   const paths = isAll ? [...new Set(images.map((path) => path.split('/', 1).join()))] : given;

@@ -11,7 +11,7 @@ import type { Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import { FIGURE_ROWS, figuresOf } from '../api/job-figures.js';
 import { sumOfRegions } from '../boxes/class-counts.js';
-import type { JobStatus } from '../api/jobs.js';
+import type { JobStatus } from '../api/job-values.js';
 import { progressOf, type JobCounted } from './job.js';
 import type { StoredJob } from './job-records.js';
 import type { CommitNotes } from './group-commit.js';
@@ -67,7 +67,9 @@ export class JobTransitions {
     return this.#announce(jobNumber, 'job_started', at);
   }
 
-  /** To completed where `error` is null, else to failed; for a caller that has read the status in this transaction. */
+  /**
+   * Ends a job: as completed if `error` is null, else as failed. The caller has read the status in this transaction.
+   */
   end(jobNumber: number, error: Problem | null, at: number): StoredJob {
     const status = error === null ? 'completed' : 'failed';
     this.#statements.run(
@@ -120,7 +122,7 @@ export class JobTransitions {
     return job;
   }
 
-  /** For a caller that has stored all outcomes that the job will have. */
+  /** Counts the job. The caller has stored all outcomes that the job will have. */
   #counted(jobNumber: number): JobCounted {
     const boxes = this.#statements.all(
       'SELECT class, sum(boxes) AS boxes FROM job_boxes WHERE job = ? GROUP BY class ORDER BY class',

@@ -31,7 +31,7 @@ import { findUpload } from './upload-rows.js';
 import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './use-rows.js';
 import type { WatchedFiles } from './watched-files.js';
 
-/** Between two task ids. */
+/** Condition for all images of a job, whose task ids lie between two. */
 const ANY = 'task >= ? AND task < ?';
 /** Images whose entry in the result is an error. */
 const WITHOUT_BOXES = `${ANY} AND (outcome IS NULL OR outcome ->> 'status' = 'error')`;
@@ -300,7 +300,7 @@ export class JobWrites {
     return this.#statements.run(sql, outcome, taskId(jobNumber, index)) === 1;
   }
 
-  /** One image: its own error. Several: one error that names the first. */
+  /** The error of a failed job. With one image it is the error of the image; with several it names the first one. */
   #failureOf(row: JobRow): Problem {
     const { outcome } = this.#statements.get(
       'SELECT outcome FROM job_images WHERE task = ?',

@@ -4,7 +4,7 @@ import type { JobEventName } from '../api/events.js';
 import type { JobFigures } from '../api/job-figures.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/schemas/model.js';
-import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/jobs.js';
+import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/job-values.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
 import type { SubmissionFields } from '../api/submission-fields.js';
@@ -121,7 +121,7 @@ export type ImageOutcome =
   | {
       status: 'error';
       error: Problem;
-      /** Where it was read. */
+      /** The file, if it was read. */
       file?: FileRead | undefined;
     };
 
@@ -144,7 +144,7 @@ export interface JobEvent extends JobFigures {
   /** The name of the watch that made the job. */
   watch?: string | null;
   error?: Problem;
-  /** With the end of a job. */
+  /** Only for the end of a job. */
   counts?: JobCounted;
 }
 
@@ -177,7 +177,7 @@ export interface ImageCounts {
   path: string;
   failed: boolean;
   classCounts: Readonly<Record<string, number>>;
-  /** By region, then by class; empty where no regions were asked for. */
+  /** Boxes by region, then by class; empty if no regions were asked for. */
   regionCounts: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** When the picture was taken; null where it is not known. */
   taken: PictureTime | null;

@@ -9,10 +9,10 @@ import type { Statements } from './statements.js';
 import { refuseBytes } from './use-rows.js';
 
 const DAY_S = 86_400;
-/** Around each tag, so that one is found whole. */
+/** Stands around each tag, so that a search finds whole tags. */
 const TAG_MARK = '\n';
 
-/** In `job_listings.ended`: later than any end. */
+/** The value of `job_listings.ended` for an unfinished job: later than any end. */
 const NOT_ENDED = 9e15;
 
 /** A tag as `marked_tags` has it. */

@@ -16,13 +16,13 @@ export interface VersionedTable {
   table: 'views' | 'model_aliases';
   noun: 'view' | 'alias';
   plural: 'views' | 'aliases';
-  /** It has a column for whose they are. */
+  /** The table has a column for the owner. */
   isOwned: boolean;
-  /** It has a column for the version that a rollback goes back to. */
+  /** The table has a column for the version that a rollback goes back to. */
   knowsBefore: boolean;
-  /** Names of one owner. */
+  /** Most names of one owner. */
   most: number;
-  /** The work between the look at the version that is to be replaced and the write. */
+  /** The work between reading the version that is to be replaced and the write, for an error text. */
   meanwhile: string;
 }
 
@@ -30,7 +30,7 @@ export interface Version {
   /** The id of the API key; empty without authentication, and where the names are everyone's. */
   owner: string;
   name: string;
-  /** From 1; grows with every change, also over a deletion. */
+  /** Begins at 1 and grows with every change, also over a deletion. */
   version: number;
   /** Time at which this version was stored, Unix seconds. */
   storedAt: number;
@@ -40,7 +40,7 @@ export interface Version {
 
 export interface Put<Stored> {
   stored: Stored;
-  /** There was none of this name. */
+  /** True: there was no version of this name. */
   created: boolean;
 }
 
@@ -74,7 +74,8 @@ export class NamedVersions<Content extends object> {
   }
 
   /**
-   * The newest version, or this one, also of a name that was deleted since. Throws `view_not_found`, `alias_not_found`.
+   * Returns the newest version, or the given one, also of a name that was deleted since. Throws `view_not_found` or
+   * `alias_not_found`.
    */
   get(key: Key, version?: number): Version & Content {
     const found = this.find(key, version);
@@ -82,15 +83,15 @@ export class NamedVersions<Content extends object> {
     return found;
   }
 
-  /** As `get`; null: there is none. */
+  /** Like `get`, but returns null when there is none. */
   find(key: Key, version?: number): (Version & Content) | null {
     const row = version === undefined ? this.#newest(key) : this.#at(key, version);
     return isPresent(row) ? this.#stored(row) : null;
   }
 
   /**
-   * A new version, or the newest where it has this content. `refuse` may throw before the write. Throws `view_changed`,
-   * `alias_changed` where another version than `from` was to be replaced, which is null for none.
+   * Stores a new version, or returns the newest if it has this content. `refuse` may throw before the write. Throws
+   * `view_changed` or `alias_changed` if the present version is not `from`; null means that there is none.
    */
   put(
     key: Key,
@@ -107,7 +108,9 @@ export class NamedVersions<Content extends object> {
     return { stored: this.replace(key, content, at, from), created };
   }
 
-  /** As `put`, also with the same content. `before`: the version that a rollback goes back to. */
+  /**
+   * Like `put`, but also stores a new version for the same content. `before`: the version that a rollback goes back to.
+   */
   replace(
     key: Key,
     content: Content,

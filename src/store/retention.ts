@@ -94,7 +94,7 @@ export class Retention {
     return total;
   }
 
-  /** One small batch; `more` says that there is work left. */
+  /** Removes one small batch; `more` tells that work is left. */
   sweep(limits: SweepLimits): Swept {
     const removed = this.#removeJobs(limits.jobsBefore);
     const { copies, left } = this.#removeImages();
@@ -119,10 +119,10 @@ export class Retention {
   }
 
   /**
-   * One small batch of making the store no larger than `most`: images of jobs that are gone, then the jobs that ended
-   * first, but for kept ones, with as many of the oldest events. Jobs of keys that have more than their shares go
-   * first; those of other keys only where no key has more, or above `most.file`. With `more` there is work left;
-   * without it and above `most.used`, nothing is left that may go.
+   * Removes one small batch to make the store no larger than `most`: images of jobs that are gone, then the jobs that
+   * ended first, except kept ones, with as many of the oldest events. Jobs of keys that have more than their shares go
+   * first; those of other keys only if no key has more, or above `most.file`. `more` tells that work is left; without
+   * it and above `most.used`, nothing is left that may go.
    */
   makeRoom(most: StoreSize, shares: StoreShares = null): MadeRoom {
     const none = { removed: 0, oldest: null, newest: null };
@@ -135,7 +135,7 @@ export class Retention {
       return { ...none, copies, used, more: isLong };
     }
     const use = allUse(this.#statements);
-    const beyond = use.filter(({ owner, bytes }) => bytes > (shares?.[owner]?.most ?? 0));
+    const beyond = use.filter(({ owner, bytes }) => bytes > (shares?.[owner]?.limit ?? 0));
     let gone = shares === null ? [] : this.#oldestEnded(beyond);
     if (gone.length === 0 && (shares === null || beyond.length === 0 || used > most.file)) {
       gone = this.#oldestEnded(use);
@@ -147,13 +147,15 @@ export class Retention {
     return { ...this.#removeFor(gone), copies, used, more: true };
   }
 
-  /** As `makeRoom`, of the keys that have nearly as much as their marks allow, whatever the size of the store. */
+  /**
+   * Like `makeRoom`, but whatever the size of the store: for the keys that have nearly as much as their marks allow.
+   */
   keepToMarks(shares: StoreShares): MadeRoom {
     const { copies, left } = this.#removeImages();
     const { used } = sizeOf(this.#statements);
     const near = allUse(this.#statements).filter(({ owner, bytes }) => {
       const share = shares?.[owner];
-      return share?.isMarked === true && bytes > share.most * MARK_FROM;
+      return share?.isExplicit === true && bytes > share.limit * MARK_FROM;
     });
     const gone = near.length === 0 ? [] : this.#oldestEnded(near);
     if (gone.length === 0)
@@ -170,7 +172,7 @@ export class Retention {
     return { removed: gone.length, oldest, newest };
   }
 
-  /** The oldest. False: there was none. */
+  /** Removes the oldest events. Returns false when there was none. */
   #forgetEvents(most: number): boolean {
     const sql = 'DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox ORDER BY seq LIMIT ?)';
     return this.#statements.run(sql, most) > 0;

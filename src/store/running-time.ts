@@ -1,7 +1,7 @@
 /**
- * How long the store has been in use, over all runs: a clock that nobody sets. It stands while the service is stopped.
- * After a crash it lacks at most what has passed since the last sweep, so that what is kept by it is kept longer, not
- * shorter.
+ * How long the store has been in use, over all runs: a clock that nobody sets and that stands while the service is
+ * stopped. After a crash it lacks at most the time since the last sweep. Things kept by this clock are then kept
+ * longer, never shorter.
  */
 import type { Statements } from './statements.js';
 
@@ -9,7 +9,7 @@ export class RunningTime {
   readonly #statements: Statements;
   /** Running time of the store before this process's `running` was 0. */
   #ranBefore: number | null = null;
-  /** In seconds, when `#readAt` was. */
+  /** The running time in seconds at `#readAt`. */
   #total: number | null = null;
   #readAt = 0;
 

@@ -40,7 +40,7 @@ export interface ServiceStore extends StoreCalls {
   onFilesDone(listener: (files: FileDone[]) => void): () => void;
   /** Why the last write failed; null after one that succeeded. */
   failure(): string | null;
-  /** After the last write. */
+  /** The sizes after the last write. */
   size(): StoreSize;
   /** True once no later write of this process can succeed: only a new process can open the store again. */
   lost(): boolean;

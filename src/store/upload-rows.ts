@@ -60,7 +60,7 @@ export class UploadReads {
     return rows.map(uploadOf);
   }
 
-  /** Those that no job has. */
+  /** The uploads that no job has. */
   idleUploads(): { uploadId: string; owner: string | null; taken: boolean }[] {
     const rows = this.#statements.all(
       `SELECT upload_id AS uploadId, owner, taken FROM uploads WHERE NOT ${KEPT}`,
@@ -123,7 +123,7 @@ export class UploadWrites {
   }
 }
 
-/** As `UploadReads.upload`. */
+/** Does what `UploadReads.upload` does, for code that has the statements. */
 export function findUpload(
   statements: Statements,
   uploadId: string,

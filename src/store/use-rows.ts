@@ -1,13 +1,13 @@
 /** Rows of `key_use`: what each API key has in the store. Triggers of the schema write them. */
-import { excess, refuseExcess } from '../api/quotas.js';
+import { excess, refuseExcess } from './allowances.js';
 import type { JobAllowances, StoreAllowance, StoreUse } from './job-records.js';
 import type { Statements } from './statements.js';
 
-/** Bytes of a job beside its texts: its rows, their indexes and its events. */
+/** Bytes of a job without its texts: its rows, their indexes and its events. */
 export const JOB_BYTES = 900;
-/** Bytes of an image beside its path and its outcome. */
+/** Bytes of an image without its path and its outcome. */
 export const IMAGE_BYTES = 130;
-/** Bytes that an outcome will take, as long as there is none: a key that has submitted much has used them already. */
+/** Bytes that are counted for an image until it has its outcome, so that submitting alone uses up the quota. */
 export const OUTCOME_BYTES = 500;
 
 export class UseReads {
@@ -17,7 +17,7 @@ export class UseReads {
     this.#statements = statements;
   }
 
-  /** Use by the keys that have, or had, something. */
+  /** The use of every key that has, or had, something in the store. */
   storeUse(): StoreUse[] {
     return allUse(this.#statements);
   }
@@ -35,7 +35,8 @@ function useOf(statements: Statements, owner: string): StoreUse {
 }
 
 /**
- * Throws `quota_exceeded` where the owner may not submit a job. Reads one row; all only of an owner beyond its share.
+ * Throws `quota_exceeded` where the owner may not submit a job. Reads the row of the owner, and the rows of all owners
+ * only when this one is beyond its share.
  */
 export function refuseJob(statements: Statements, owner: string, allowed: JobAllowances): void {
   const { jobs, freeJobs, store } = allowed;
@@ -46,16 +47,16 @@ export function refuseJob(statements: Statements, owner: string, allowed: JobAll
 }
 
 /**
- * Throws `quota_exceeded` where the owner may not have more that stays. What may go makes room by itself, so that it
- * counts only where a mark is the limit, or where the store is near its bound.
+ * Throws `quota_exceeded` where the owner may not store more that stays. Jobs that may be removed make room by
+ * themselves: they count only where the key file sets the limit, or where the store is near its bound.
  */
 export function refuseBytes(
   statements: Statements,
   owner: string,
-  { allowance, whole, isNear }: StoreAllowance,
+  { allowance, total, isNear }: StoreAllowance,
 ): void {
   const { bytes, staying } = useOf(statements, owner);
-  if (isNear && bytes >= allowance.most) throw excess(allowance, bytes);
-  const free = () => whole - allUse(statements).reduce((sum, use) => sum + use.staying, 0);
-  refuseExcess(allowance, allowance.isMarked ? bytes : staying, 1, free);
+  if (isNear && bytes >= allowance.limit) throw excess(allowance, bytes);
+  const free = () => total - allUse(statements).reduce((sum, use) => sum + use.staying, 0);
+  refuseExcess(allowance, allowance.isExplicit ? bytes : staying, 1, free);
 }

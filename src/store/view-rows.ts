@@ -52,8 +52,8 @@ export class ViewWrites {
   }
 
   /**
-   * As `NamedVersions.put`. Throws `quota_exceeded` where the key has all that it may take of the store; null: it may
-   * take all.
+   * Calls `NamedVersions.put`. Throws `quota_exceeded` where the key has all that it may take of the store; null: it
+   * may take all.
    */
   putView(
     owner: string,

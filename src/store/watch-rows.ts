@@ -1,6 +1,6 @@
 /** Rows of `watches`, and the calls about their files. */
 import { LatticeError } from '../api/errors.js';
-import { refuseExcess, type Allowance } from '../api/quotas.js';
+import { refuseExcess, type Allowance } from './allowances.js';
 import {
   MOST_WATCHES,
   watchNotFound,

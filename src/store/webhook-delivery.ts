@@ -19,7 +19,7 @@ export type Verdict =
   | { action: 'retry'; at: number; status: number | null; error: string }
   | { action: 'gave_up'; status: number | null; error: string };
 
-/** One POST, or why there was none. */
+/** One POST, or the reason why there was none. */
 export interface WebhookAttempt {
   /** When it was sent. */
   at: number;
@@ -41,7 +41,7 @@ export interface WebhookDeliveryState extends WebhookDelivery {
   nextAttemptAt: number | null;
   lastStatus: number | null;
   lastError: string | null;
-  /** In all, since the job ended. */
+  /** All attempts since the job ended. */
   attemptsMade: number;
   /** The newest, oldest first; those of before this was stored are missing. */
   attempts: WebhookAttempt[];

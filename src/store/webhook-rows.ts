@@ -83,7 +83,7 @@ export class WebhookReads {
     ) as WebhookAttempt[];
   }
 
-  /** One step in the index per host, not one per delivery. */
+  /** The hosts with pending deliveries. It takes one step in the index per host, not one per delivery. */
   #pendingHosts(): string[] {
     const rows = this.#statements.all(
       `WITH RECURSIVE hosts (host) AS (

@@ -6,7 +6,7 @@ import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
 import { hideInProblem, type HideFolders } from '../answers/shown-problem.js';
 import { NO_FIGURES, toWireFigures, type WireFigures } from '../api/job-figures.js';
-import type { JobStatus } from '../api/jobs.js';
+import type { JobStatus } from '../api/job-values.js';
 import type { Job, JobEvent } from '../store/job.js';
 
 /** Chosen by the client and repeated in the answer. */
@@ -31,7 +31,7 @@ export const clientMessageSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('unsubscribe'), id }),
 ]);
 export type ClientMessage = z.infer<typeof clientMessageSchema>;
-/** As a client writes it. */
+/** The message in the form that a client writes. */
 export type SubscribeMessage = Extract<
   z.input<typeof clientMessageSchema>,
   { action: 'subscribe' }

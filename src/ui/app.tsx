@@ -22,7 +22,7 @@ const JobsView = lazy(
   'Jobs',
 );
 
-/** With the picture grid, which no other screen needs. */
+/** Loaded by itself, with the picture grid, which no other screen needs. */
 const JobPage = lazy(
   'Opening the job',
   async () => {
@@ -42,7 +42,7 @@ const WatchesView = lazy(
   'Watches',
 );
 
-/** With the charts, which no other screen needs. */
+/** Loaded by itself, with the charts, which no other screen needs. */
 const ServiceView = lazy(
   'Opening the view',
   async () => {

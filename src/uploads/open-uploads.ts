@@ -1,7 +1,7 @@
 /** Opens the uploads of a data folder, or says why none are taken. */
 import { existsSync, realpathSync } from 'node:fs';
 import { relative } from 'node:path';
-import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
+import { NO_ALLOWANCES, type Allowances } from '../store/allowances.js';
 import type { Logger } from '../base/logger-port.js';
 import type { Config } from '../settings/config.js';
 import type { ServiceStore } from '../store/service-store.js';

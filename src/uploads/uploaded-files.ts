@@ -301,7 +301,7 @@ interface SpaceReservation {
   release(): void;
 }
 
-/** Left at an error, the body stands still: its client still gets the answer. */
+/** After an error the body is paused and not destroyed, so that the client can still read the answer. */
 async function* chunksOf(body: Readable): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
@@ -310,7 +310,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer, void> {
   }
 }
 
-/** The chunks of a picture that is read. Rejects with `LeftOutFile` once the first bytes say otherwise. */
+/** Passes the chunks of a picture on. Rejects with `LeftOutFile` when the first bytes show another kind of file. */
 async function* ofPicture(
   name: string,
   chunks: AsyncIterable<Buffer>,

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LatticeError } from '../api/errors.js';
-import { NO_ALLOWANCES, refuseExcess, type Allowances } from '../api/quotas.js';
+import { NO_ALLOWANCES, refuseExcess, type Allowances } from '../store/allowances.js';
 import { leftOutSentence, type LeftOut } from '../api/left-out.js';
 import type { Logger } from '../base/logger-port.js';
 import {

@@ -1,5 +1,5 @@
 /** The views of a service, within what keys may take of its store. */
-import type { Allowances } from '../api/quotas.js';
+import type { Allowances } from '../store/allowances.js';
 import type { Config } from '../settings/config.js';
 import type { ServiceStore } from '../store/service-store.js';
 import { storeAllowances } from '../store/store-allowances.js';
@@ -12,6 +12,6 @@ export interface ViewParts {
 }
 
 export function openViews({ config, store, allowances }: ViewParts): Promise<Views> {
-  const shares = storeAllowances(store, allowances, allowances.whole('store'));
+  const shares = storeAllowances(store, allowances, allowances.total('store'));
   return Views.open(store, config.imageRoots, shares);
 }

@@ -1,5 +1,5 @@
 /** The watches of a service. */
-import type { Allowances } from '../api/quotas.js';
+import type { Allowances } from '../store/allowances.js';
 import type { Logger } from '../base/logger-port.js';
 import type { ReleaseList } from '../base/releases.js';
 import type { JobService } from '../jobs/job-service.js';

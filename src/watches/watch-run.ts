@@ -266,7 +266,7 @@ export class WatchRun {
     }, wait);
   }
 
-  /** The files that lie there when the watch begins are in the ledger before the watch is said to be active. */
+  /** Puts the files that were there first into the ledger; only then may the watch become active. */
   async #recordExisting(folders: OpenFolders, { isWhole }: ScanReport): Promise<void> {
     const { ledger } = this.#parts;
     const { number } = this.#watch;

@@ -12,7 +12,7 @@ import type { FileDone, StoredWatch, Verdict } from '../store/watched.js';
 import { Lags } from './lags.js';
 import { pathsToLookAt, renamedFiles, type RenamedFiles } from './renamed-files.js';
 
-/** More would wait in the queue in place of the folder. */
+/** More open jobs would only move the waiting from the folder into the queue. */
 const MOST_OPEN_JOBS = 4;
 export const FILES_PER_CALL = 1_000;
 
@@ -224,7 +224,7 @@ export class WatchSubmitter {
   }
 }
 
-/** Null: it depends on the other names of its version. */
+/** Null means that the other names of this version decide (renamedFiles). */
 function standingOf(verdict: Verdict): Standing | null {
   if (typeof verdict === 'object') return null;
   return verdict === 'back' ? 'handled' : verdict;

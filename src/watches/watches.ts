@@ -1,5 +1,5 @@
 /** Folders whose new files are submitted as they come. Each API key has its own watches. */
-import { NO_ALLOWANCES, type Allowances } from '../api/quotas.js';
+import { NO_ALLOWANCES, type Allowances } from '../store/allowances.js';
 import type { Logger } from '../base/logger-port.js';
 import { FolderScanner } from '../files/folder-scanner.js';
 import type { JobService } from '../jobs/job-service.js';

@@ -11,7 +11,7 @@ const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|ISSUER|CERT_UNTRUSTED/;
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL/;
 const MOST_CHARACTERS = 300;
 
-/** One line of limited length: part of it may come from the receiver. */
+/** Describes the fault in one line of limited length: part of it may come from the receiver. */
 export function connectionFault(error: unknown, url: string): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const message = error instanceof Error ? error.message : String(error);

@@ -39,6 +39,6 @@ export function openWebhooks(parts: WebhookParts): void {
       return { status: job.status, json, origin: job.spec.origin };
     },
   });
-  // Without a store no outcome of an attempt could be kept.
+  // If the store is lost, no outcome of an attempt could be stored.
   releases.addDrain('webhooks', (drainMs) => worker.stop(store.lost() ? 0 : drainMs));
 }

@@ -37,7 +37,7 @@ export function createResolver(): Resolve {
 export interface PostOptions {
   policy: TargetPolicy;
   resolve: Resolve;
-  /** For the whole attempt: resolving, connecting, sending, the answer. */
+  /** Limit for the whole attempt: resolving, connecting, sending, the answer. */
   timeoutMs: number;
   /** Aborting ends the attempt at once with null: its outcome is unknown. */
   stop: AbortSignal;
@@ -79,7 +79,7 @@ export async function postWebhook(
   }
 }
 
-/** At least one address, each allowed by the policy. An address in the URL is not resolved. */
+/** Returns at least one address, each allowed by the policy. An address in the URL is not resolved. */
 async function allowedAddresses(target: URL, options: PostOptions): Promise<LookupAddress[]> {
   const host = hostOf(target);
   const family = isIP(host);

@@ -20,7 +20,7 @@ export interface EndedRecord {
   origin?: JobOrigin | undefined;
 }
 
-/** One `v1,...` signature per secret, so that a receiver can change over from one to the next. */
+/** Makes one `v1,...` signature per secret, so that a receiver can change over from one to the next. */
 export type Signer = (id: string, sentAt: Date, body: string) => string | null;
 
 /**

@@ -21,7 +21,7 @@ export interface WebhookOptions {
   logger: Pick<Logger, 'debug' | 'info' | 'warn'>;
   /** Seconds before each attempt; its length is the number of attempts. */
   schedule?: readonly number[];
-  /** For one attempt as a whole. */
+  /** Limit for one attempt as a whole. */
   timeoutMs?: number;
   resolve?: Resolve;
   /** Called once for each attempt that ended. */
@@ -39,9 +39,9 @@ const TIMEOUT_MS = 15_000;
 const MAX_WAIT_MS = 30_000;
 /** While deliveries in hand hide later ones from `nextDueAt`. */
 const BUSY_WAIT_MS = 1_000;
-/** Before a message that could not be composed is composed again. */
+/** Pause before a message that could not be composed is composed again. */
 const COMPOSE_WAIT_MS = 5_000;
-/** While the queue cannot be read or written. */
+/** Pause while the queue cannot be read or written. */
 const storeWaits = () => new BackOff(1_000, 10_000);
 /** Deliveries in hand are among those that are due: enough for all free places beside them. */
 const PAGE = 2 * MAX_IN_FLIGHT;
@@ -71,7 +71,7 @@ export class WebhookWorker {
     this.sign = createSigner(options.config.webhookSecret);
     this.resolve = options.resolve ?? createResolver();
     this.schedule = options.schedule ?? DEFAULT_SCHEDULE;
-    // One listener for each delivery in hand, so more than the ten that Node takes for a leak.
+    // There is one listener per running delivery, so more than the ten that Node takes for a leak.
     setMaxListeners(0, this.cut.signal);
     this.stopListening = options.queue.onEnqueued(() => {
       this.wake();
@@ -150,7 +150,7 @@ export class WebhookWorker {
     return Math.min(Math.max(untilDue, this.inHand.size > 0 ? BUSY_WAIT_MS : 0), MAX_WAIT_MS);
   }
 
-  /** One attempt, from body to stored outcome. Never rejects. */
+  /** Makes one attempt, from the body to the stored outcome. Never rejects. */
   private async deliver(delivery: WebhookDelivery): Promise<void> {
     try {
       const made = await this.attempt(delivery);

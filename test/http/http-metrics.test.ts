@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 const value = (series: string) => seriesValue(metrics, series);
-const quotas = [{ quota: 'jobs' as const, used: 4, allowance: null, whole: 0 }];
+const quotas = [{ quota: 'jobs' as const, used: 4, allowance: null, total: 0 }];
 
 const open = (owner: string | null) =>
   addHttpMetrics(metrics, {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
-import { NO_ALLOWANCES } from '../../src/api/quotas.js';
+import { NO_ALLOWANCES } from '../../src/store/allowances.js';
 import type { Job, JobEvent, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { typedPaths } from '../../src/store/job-title.js';

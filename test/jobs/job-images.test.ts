@@ -1,7 +1,7 @@
 /** Pages of a job's images, filters and counts: as the store keeps them, while a job runs and after it was removed. */
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
-import type { ImageFilter } from '../../src/api/jobs.js';
+import type { ImageFilter } from '../../src/api/job-values.js';
 import type { Job } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { FakeDetector } from '../support/fake-detector.js';

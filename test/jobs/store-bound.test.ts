@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { LatticeError } from '../../src/api/errors.js';
-import { Allowances } from '../../src/api/quotas.js';
+import { Allowances } from '../../src/store/allowances.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { ended, imagesNamed, openTestJobs, silent, specOf, TemporaryFolder } from './job-folder.js';
 import { until } from '../support/eventually.js';
@@ -141,12 +141,12 @@ test('a file that is larger than a new bound becomes smaller', async () => {
 test('of two keys the jobs of the one beyond its share go first, and those of the other stay', async () => {
   using folder = new TemporaryFolder();
   const mostBytes = 2 * MIB;
-  const wholes = { store: mostBytes, uploads: 0, jobs: 100_000, watches: 200, requests: 0 };
+  const totals = { store: mostBytes, uploads: 0, jobs: 100_000, watches: 200, requests: 0 };
   const keys = new Map([
     ['flooding', {}],
     ['modest', {}],
   ]);
-  const allowances = new Allowances(() => keys, wholes);
+  const allowances = new Allowances(() => keys, totals);
   await using jobs = await openTestJobs(folder, { mostBytes, allowances });
   const { service } = jobs;
   const modest: string[] = [];

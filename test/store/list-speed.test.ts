@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import type { JobFilter } from '../../src/api/job-filters.js';
-import { JOB_SORTS, type JobSort } from '../../src/api/jobs.js';
+import { JOB_SORTS, type JobSort } from '../../src/api/job-values.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { TemporaryFolder, specOf } from '../jobs/job-folder.js';
 

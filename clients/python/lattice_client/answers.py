@@ -183,9 +183,10 @@ class Watch(Record):
     callback_url: str | None = None
     #: Also draw the boxes into a copy; see annotated_url
     annotate: bool | None = None
-    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
-    #: the model, the options and the release are those of that result. content: the bytes of the
-    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: images
+    #: whose file, model, options and release are the same as for that result. content: the same,
+    #: but a file is compared by its bytes and may lie in another place. Images of jobs with
+    #: `annotate` always run
     reuse: Literal["off", "unchanged", "content"] | None = None
     #: Tags, by which jobs are found again. Each counts once
     tags: tuple[str, ...] | None = None

@@ -162,9 +162,10 @@ class JobOptions(TypedDict, total=False):
     callback_url: str | None
     #: Also draw the boxes into a copy; see annotated_url
     annotate: bool | None
-    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
-    #: the model, the options and the release are those of that result. content: the bytes of the
-    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: images
+    #: whose file, model, options and release are the same as for that result. content: the same,
+    #: but a file is compared by its bytes and may lie in another place. Images of jobs with
+    #: `annotate` always run
     reuse: Literal["off", "unchanged", "content"] | None
     #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
     #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
@@ -235,9 +236,10 @@ class WatchOptions(TypedDict, total=False):
     callback_url: str | None
     #: Also draw the boxes into a copy; see annotated_url
     annotate: bool | None
-    #: Which images take over a stored result of an earlier job and do not run. unchanged: the file,
-    #: the model, the options and the release are those of that result. content: the bytes of the
-    #: file are, wherever it lies. Images of jobs with `annotate` always run
+    #: Which images take over a stored result of an earlier job and do not run. unchanged: images
+    #: whose file, model, options and release are the same as for that result. content: the same,
+    #: but a file is compared by its bytes and may lie in another place. Images of jobs with
+    #: `annotate` always run
     reuse: Literal["off", "unchanged", "content"] | None
     #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
     #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
@@ -287,9 +289,9 @@ class JobFilter(TypedDict, total=False):
     watch: str
     #: Jobs of this model, with or without .pt
     model_name: str
-    #: Unix seconds
+    #: Jobs submitted after this time (exclusive), in Unix seconds
     submitted_after: float
-    #: Unix seconds
+    #: Jobs submitted before this time (exclusive), in Unix seconds
     submitted_before: float
     #: submitted: newest first; ended: those that have not ended, then the last to end first; name:
     #: by title from A on. With a minus, the reverse

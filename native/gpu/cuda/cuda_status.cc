@@ -11,7 +11,7 @@ std::string VersionName(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// Not the compiled headers' version: a shared runtime may be another.
+// The version of the loaded runtime, which may differ from the compiled headers' version.
 int RuntimeVersion() {
   int version = 0;
   return cudaRuntimeGetVersion(&version) == cudaSuccess ? version : CUDART_VERSION;

@@ -13,14 +13,14 @@ struct PhotoSides {
   constexpr size_t pixels() const {
     return static_cast<size_t>(width) * static_cast<size_t>(height);
   }
-  // As planes in 4:2:0; the sides are even.
+  // The bytes of its 4:2:0 planes; the sides are even.
   constexpr size_t bytes() const { return pixels() * 3 / 2; }
 };
 
 // Most photos are no larger: memory for full batches of them is taken before the first one.
 inline constexpr PhotoSides kUsualPhoto{1920, 1080};
 
-// As phones take them: as much memory as full batches of them need is kept once it was taken.
+// The size of photos of phones. Once memory for full batches of them was taken, it is kept.
 inline constexpr PhotoSides kLargePhoto{4000, 3000};
 
 }  // namespace lattice

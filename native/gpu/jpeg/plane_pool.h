@@ -14,8 +14,8 @@
 
 namespace lattice {
 
-// Where Y, Cb, Cr of a 4:2:0 image are in one block. Rows are padded to 256 bytes and planes to
-// whole blocks of 16 x 16 pixels, so that a decoder may write its last blocks in full.
+// The offsets of Y, Cb and Cr of a 4:2:0 image in one block. Rows are padded to 256 bytes and
+// planes to whole blocks of 16 x 16 pixels, so that a decoder may write its last blocks in full.
 struct PlaneLayout {
   std::array<size_t, 3> offsets = {};
   std::array<int, 3> pitches = {};

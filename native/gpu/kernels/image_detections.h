@@ -37,7 +37,7 @@ LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const DeviceHead& hea
   const int candidates = SmallerInt(found, kMaxCandidates);
   const int asked = SmallerInt(request.max_detections, kMostDetections);
   const int wanted = asked < 0 ? 0 : asked;
-  // In a one-to-one head each anchor is a box at least.
+  // For a one-to-one head each anchor gives at least one box.
   const int most = head.one_to_one != 0 ? wanted : kMaxCandidates;
   const float iou = request.iou;
   const bool in_order = found > kPageKeys;

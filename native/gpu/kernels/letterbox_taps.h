@@ -1,4 +1,4 @@
-// Where the pixels of a tile of the letterbox kernel are stored, in plain C++ (see
+// The places at which the pixels of a tile of the letterbox kernel are stored, in plain C++ (see
 // letterbox_tile.h).
 #ifndef LATTICE_GPU_KERNELS_LETTERBOX_TAPS_H_
 #define LATTICE_GPU_KERNELS_LETTERBOX_TAPS_H_
@@ -68,7 +68,7 @@ LATTICE_HOST_DEVICE inline YuvRow StoredRowAt(const DeviceImage& image, bool qua
                   row);
 }
 
-// One position or line per thread.
+// Each thread fills one position or line.
 LATTICE_HOST_DEVICE inline void FillTaps(const DeviceImage& image, int tile_x, int tile_y,
                                          int thread, TileTaps* taps) {
   if (image.planes[0] == nullptr || thread >= 2 * kTileSide) return;

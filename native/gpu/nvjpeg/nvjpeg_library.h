@@ -31,7 +31,7 @@ struct NvJpegFunctions {
   decltype(&nvjpegDecodeBatched) DecodeBatched;
 };
 
-// To be opened where a GPU was found before: without one, making a handle fails.
+// Open it only after a GPU was found: without one, making a handle fails.
 class NvJpegLibrary {
  public:
   // Opens version 12 or 13 once for the process. kGpuUnavailable where there is no library or it

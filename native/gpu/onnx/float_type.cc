@@ -22,7 +22,8 @@ bool IsFloatPort(const OnnxNode& node, size_t input) {
          (node.op == "Upsample" && input == 1);
 }
 
-// For a node that reads floats. All other operators make what they read.
+// Whether the output of a node that reads floats has floats. All operators that are not listed make
+// the type that they read.
 bool MakesFloats(const OnnxNode& node, size_t output) {
   static const std::unordered_set<std::string> kNone = {
       "ArgMax", "ArgMin",      "Equal",   "Greater", "GreaterOrEqual",    "IsInf", "IsNaN",

@@ -141,7 +141,7 @@ class BatchOpener {
     return (node.op == "Concat" ? all : OnlyFirst(node)) && Made(node, rank);
   }
 
-  // By factors, of which the batch's is 1; not to sizes.
+  // Whether the node resizes by factors, the batch's being 1, and not to sizes.
   bool KeepsBatch(const OnnxNode& node) const {
     const size_t place = node.op == "Resize" ? 2 : 1;
     if (!OnlyFirst(node) || node.inputs.size() != place + 1) return false;
@@ -182,7 +182,7 @@ class BatchOpener {
     std::optional<std::vector<int64_t>> axes;
     if (named != nullptr) axes = named->integers;
     if (node.inputs.size() > 1) axes = IntegersOf(node.inputs[1]);
-    // Without any it adds up all numbers.
+    // Without axes it adds up all numbers.
     if (!axes || axes->empty() || !LeaveBatch(*axes, rank)) return false;
     const bool kept = node.Integer("keepdims", 1) != 0;
     return Made(node, kept ? rank : rank - static_cast<int64_t>(axes->size()));

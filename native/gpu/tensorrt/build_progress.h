@@ -11,7 +11,7 @@ namespace lattice {
 // Phases nest: a phase of `steps` steps runs within one step of its parent. Thread-safe.
 class BuildProgress {
  public:
-  // With an unknown or empty parent it is a phase of the whole build.
+  // A phase with an unknown or empty parent is a phase of the whole build.
   void Start(const std::string& phase, const std::string& parent, int steps);
   // Steps 0 to `step` of the phase are done.
   void FinishStep(const std::string& phase, int step);

@@ -16,11 +16,12 @@ namespace lattice {
 // sentence that names a node (open_batch.h); "" where it runs any.
 std::string BatchHeldBy(OnnxModel model, const std::optional<DetectionHead>& head);
 
-// With a head, the network up to it in half precision, whose outputs are the head's tensors;
-// without one, the whole network in FP32. The input is FLOAT16 in both, with the sides of `info`
-// and an open batch unless `info` fixes it. Arithmetic on sizes stays: TensorRT folds it. Codes
-// of ReadOnnxModel and SetFloatType; kInvalidModel for a model that is quantised to 8 bits.
-// Thread-safe; needs about three times the file's memory while it runs.
+// Returns the network that the GPU runs. With a head it is the part up to the head in half
+// precision, whose outputs are the tensors of the head; without one it is the whole network in
+// FP32. The input is FLOAT16 in both, with the sides of `info` and an open batch unless `info`
+// fixes it. Arithmetic on sizes stays: TensorRT folds it. Fails with the codes of ReadOnnxModel and
+// SetFloatType, and with kInvalidModel for a model that is quantised to 8 bits. Thread-safe; needs
+// about three times the file's memory while it runs.
 Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
                                const std::optional<DetectionHead>& head);
 

@@ -155,7 +155,7 @@ Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, int batch
   return shapes;
 }
 
-// For a cut network: as the head that was found in the file.
+// Checks the outputs of a cut network against the head that was found in the file.
 Status CheckHeadShapes(const std::vector<Shape>& shapes, int batch, const TensorRtModel& model) {
   for (size_t i = 0; i < shapes.size(); ++i) {
     const int stride = model.info.head.strides[i / 2];

@@ -29,7 +29,7 @@ Result<OpenedEngine> OpenTensorRtModel(const TensorRtLibrary& library, nvinfer1:
                                        const OnEngineBuild& on_build, int batch,
                                        TensorRtModel* model);
 
-// Under which name the folder of engines keeps it.
+// The name under which the folder of engines keeps an engine.
 std::string EngineFile(const TensorRtLibrary& library, const GpuDevice& gpu, int batch,
                        const TensorRtModel& model);
 

@@ -23,8 +23,8 @@ struct SlotImage {
   const DetectionOptions* options = nullptr;
 };
 
-// From each picture on the host the smallest rectangle is copied that holds its images, once for
-// all of them. Images are of one picture if they have the same object.
+// Copies the smallest rectangle of each host picture that holds its images, once for all of them.
+// Images belong to one picture if they have the same object.
 class SlotPixels {
  public:
   explicit SlotPixels(std::span<const SlotImage> images);
@@ -35,7 +35,7 @@ class SlotPixels {
   size_t bytes() const;
   // Queues the copies to `there`, which has bytes(). The pictures must stay until they are done.
   Status Queue(uint8_t* there, const Stream& stream);
-  // Where the kernels find one of the images once what was queued is done.
+  // The place where the kernels find one of the images after all queued work is done.
   DeviceImage Describe(const SlotImage& image) const;
 
  private:

@@ -67,7 +67,7 @@ nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {
 #endif
 }
 
-// For exactly this batch: TensorRT chooses the tactics of a profile for its optimum.
+// Adds a profile for exactly this batch: TensorRT chooses the tactics of a profile for its optimum.
 Status AddProfile(nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config,
                   const nvinfer1::INetworkDefinition& network, const ModelInfo& model, int batch) {
   if (network.getNbInputs() != 1) return Refused("The network needs exactly one input");

@@ -44,7 +44,7 @@ struct GpuInput final : EngineInput {
   }
   size_t pixel_bytes() const override { return picture->pixels.data.size() - shared_bytes; }
 
-  // In pinned memory or on the GPU; shared by the inputs of its parts.
+  // The picture in pinned memory or on the GPU; the inputs of its parts share it.
   const std::shared_ptr<const DecodedImage> picture;
   const Rect part;
   const LetterboxTransform transform;
@@ -107,8 +107,8 @@ class TensorRtEngine final : public Engine {
   }
   ~TensorRtEngine() override { (void)UseGpu(loading_.gpu.index); }
 
-  // Before the first Run: the engine for the smallest batches, of which `free_before` bytes of the
-  // GPU were free.
+  // Adds the engine for the smallest batches before the first Run; `free_before` bytes of the GPU
+  // were free before it.
   Status AddFirst(OpenedEngine opened, size_t free_before) {
     std::map<int, OpenedEngine> first;
     first.emplace(model_.buckets.front(), std::move(opened));
@@ -195,7 +195,8 @@ class TensorRtEngine final : public Engine {
   }
 
  private:
-  // For an image that was not taken: only where memory was short it may be the GPU's fault.
+  // The status of an image that was not taken. Only where memory was short it may be the GPU's
+  // fault.
   Status Explained(const Status& failed) const {
     if (failed.code() != StatusCode::kOverloaded && failed.code() != StatusCode::kInternalError) {
       return failed;
@@ -218,7 +219,7 @@ class TensorRtEngine final : public Engine {
     }
   }
 
-  // By batch size; those that are there already are left out.
+  // Opens engines by batch size and leaves out those that are open already.
   Result<std::map<int, OpenedEngine>> Open(std::span<const int> batches,
                                            const OnEngineBuild& on_build) const {
     // A copy: batches run by the other one meanwhile.

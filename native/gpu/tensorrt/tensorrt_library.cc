@@ -18,8 +18,9 @@ using CreateObject = void* (*)(void* logger, int32_t version);
 using CreateParserObject = void* (*)(void* network, void* logger, int version);
 using VersionPart = int32_t (*)();
 
-// By name alone, as TensorRT opens its own libraries: the loader searches LD_LIBRARY_PATH, the
-// folder of TensorRT at build time (the run path of the addon) and the system's folders.
+// Opens a library by its name alone, as TensorRT opens its own: the loader searches
+// LD_LIBRARY_PATH, the folder of TensorRT at build time (the run path of the addon) and the
+// system's folders.
 void* OpenLibrary(const std::string& name) { return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); }
 
 // The folder that an open library lies in; "" where the loader does not say.

@@ -73,7 +73,7 @@ Status TensorRtLogger::Failure(StatusCode code, const std::string& what) {
 }
 
 StatusCode TensorRtLogger::CodeOf(const std::string& error, StatusCode otherwise) {
-  // As CUDA's sentence and as the name of its own code.
+  // The words of CUDA's sentence and the name of its own code.
   constexpr std::array<std::string_view, 2> kWords = {"out of memory", "outofmemory"};
   const auto same = [](char a, char b) { return std::tolower(static_cast<uint8_t>(a)) == b; };
   for (const std::string_view words : kWords) {

@@ -27,8 +27,8 @@ struct TensorRtModel {
   std::string onnx;          // of InKnownLayout
   ModelInfo info;            // without device
   std::vector<int> buckets;  // batch sizes, ascending
-  // Where the network is cut: the GPU makes the boxes of the head's tensors, in FP16. None: it runs
-  // whole, in FP32, and the host makes the boxes.
+  // The head at which the network is cut: the GPU makes the boxes from its tensors, in FP16.
+  // nullopt: the network runs whole, in FP32, and the host makes the boxes.
   std::optional<DetectionHead> cut;
   bool chooses_boxes = false;  // box_choice.h
   // Boxes and classes of each scale, or the one output of a whole network.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kAskedBytes = sizeof(DeviceImage) + sizeof(DeviceRequest);
 
-// For one bucket: the first run of a network also loads its kernels.
+// Limit for one bucket: the first run of a network also loads its kernels.
 constexpr std::chrono::minutes kLongestWarmUp{2};
 
 // No score exceeds it, so an unused place of a batch yields no boxes.
@@ -187,7 +187,7 @@ Status TensorRtSlot::Record(Bucket* bucket) {
   auto graph = Graph::Capture(stream_, [&] { return Queue(*bucket); });
   if (!graph.ok()) return graph.status();
   bucket->graph = *std::move(graph);
-  // One launch without images, so that the first batch takes no longer than later ones.
+  // A launch without images, so that the first batch takes no longer than later ones.
   return InOrder([&] { return bucket->graph.Launch(stream_); },
                  [&] { return stream_.Synchronize(); });
 }

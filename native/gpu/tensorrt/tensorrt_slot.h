@@ -36,9 +36,10 @@ struct TensorRtSlotOptions {
 // makes the boxes. One call at a time.
 class TensorRtSlot {
  public:
-  // On the thread's current GPU, to which the engines belong. Takes the memory of all buckets, and
-  // makes and warms up the context and the graph of each. Engines and `model` must outlive the
-  // slot. kOverloaded if the GPU has too little free memory, kGpuLost as Run.
+  // Makes a slot on the thread's current GPU, to which the engines belong. Takes the memory of all
+  // buckets, and makes and warms up the context and the graph of each. Engines and `model` must
+  // outlive the slot. Fails with kOverloaded if the GPU has too little free memory, and with
+  // kGpuLost like Run.
   static Result<std::unique_ptr<TensorRtSlot>> Create(const TensorRtModel& model,
                                                       const TensorRtSlotOptions& options);
 

@@ -21,7 +21,7 @@ export type FileRead = z.infer<typeof fileReadSchema>;
 /** The fields that identify a state of a file: as long as all of them are the same, so is the content. */
 export type FileStamp = Pick<FileRead, 'size' | 'modifiedNs' | 'changedNs' | 'device' | 'inode'>;
 
-/** In answers; which file of which volume it was stays inside the service. */
+/** The facts of a file that answers have. They do not tell which file of which volume it was. */
 export const fileFactsSchema = z
   .object({
     size: z.int().meta({ description: 'Bytes', format: 'int64' }),
@@ -52,7 +52,7 @@ export function recentAge({ modifiedNs, readAt }: Pick<FileRead, 'modifiedNs' | 
   return age < BEING_WRITTEN_S ? age : null;
 }
 
-/** As `recentAge`, also where a copy has set the time of modification back. */
+/** Whether the file may still be written, by both of its times: a copy may have set the time of modification back. */
 export function mayBeWritten({ modifiedNs, changedNs, readAt }: FileRead): boolean {
   return [modifiedNs, changedNs].some((each) => recentAge({ modifiedNs: each, readAt }) !== null);
 }

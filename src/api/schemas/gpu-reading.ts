@@ -10,14 +10,14 @@ export const SLOWDOWNS = [
   'power_brake',
 ] as const;
 
-/** From good to bad. */
+/** The states of a GPU from good to bad. */
 export const GPU_STATES = ['ok', 'failed_check', 'lost'] as const;
 
 interface Metric<Value = unknown> {
   name: string;
   help: string;
   kind?: 'counter';
-  /** In the base unit of metrics; the field as it is where left out. */
+  /** Converts the field to the base unit of metrics. Absent: the field has it already. */
   of?: (value: Value) => number;
 }
 
@@ -31,7 +31,7 @@ function shown<Schema extends z.ZodType>(
   return schema;
 }
 
-/** Null: this GPU, its driver or its mode of use does not tell. */
+/** Null: the GPU, its driver or its mode of use does not report the figure. */
 const figure = z.number().nullable();
 
 /** Figures of the driver. */
@@ -40,7 +40,7 @@ const gpuFiguresSchema = z.object({
     name: 'lattice_gpu_memory_total_bytes',
     help: 'Memory of the GPU.',
   }),
-  /** With what the driver keeps for itself. */
+  /** Includes the memory that the driver keeps for itself. */
   memoryUsedBytes: shown(figure.meta({ format: 'double' }), {
     name: 'lattice_gpu_memory_used_bytes',
     help: 'Memory in use by all processes and the driver.',
@@ -112,7 +112,7 @@ export const gpuReadingSchema = z.object({
     .meta({ description: 'Why figures are unknown or old; null when all is well' }),
 });
 
-/** As the cluster shows it: with the machine that it is in. */
+/** A reading in the status of the cluster, with the machine of the GPU. */
 export const nodeGpuSchema = z.object({ nodeId: z.string(), ...gpuReadingSchema.shape });
 
 export type GpuFigures = z.infer<typeof gpuFiguresSchema>;

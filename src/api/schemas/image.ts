@@ -91,7 +91,9 @@ export const processedImageSchema = z.object({
     description: 'The first 16 hex digits of the SHA-256 of the model file that was loaded',
     example: 'ae47d0b05fccf356',
   }),
-  /** Where the copy of the model in 8 bits was loaded: the digest of the file that it was made from. Not in answers. */
+  /**
+   * When the 8-bit copy of the model was loaded: the digest of the file that it was made from. Answers do not have it.
+   */
   quantizedFrom: z.string().optional(),
   file: fileReadSchema.optional(),
   regionCounts: regionCountsSchema.optional(),

@@ -24,7 +24,7 @@ export const modelVersionSchema = z.object({
 });
 export type ModelVersion = z.infer<typeof modelVersionSchema>;
 
-/** With the model's own name: the name of a request may be an alias. */
+/** A version with the model's own name: a request may name the model by an alias. */
 export const namedVersionSchema = modelVersionSchema.extend({ name: z.string() });
 export type NamedVersion = z.infer<typeof namedVersionSchema>;
 

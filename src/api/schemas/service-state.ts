@@ -33,7 +33,7 @@ const serviceStateSchema = z.object({
 });
 export type ServiceState = z.infer<typeof serviceStateSchema>;
 
-/** As answers have it. */
+/** The state as answers write it, with names in snake_case. */
 export const serviceStateWire = snakeCase(serviceStateSchema);
 
 export interface StateFacts {

@@ -90,7 +90,7 @@ export const workerStatsSchema = z.object({
 export const statusStatisticsSchema = z.object({
   ...ofWorkersInStatus,
   inFlight: z.int(),
-  /** Over about the last minute of work; 0 before the first image. */
+  /** The rate over about the last minute of work; 0 before the first image. */
   imagesPerSecond: z.number(),
 });
 
@@ -131,7 +131,7 @@ export function imageFigures(stats: DetectorStats, unfinished: number): ImageFig
 
 export type WorkerStats = z.infer<typeof workerStatsSchema>;
 export type DetectorStats = z.infer<typeof detectorStatsSchema>;
-/** By the names that the addon gives them. */
+/** Figures by the names that the addon gives them. */
 export type AddonStatistics = Record<keyof typeof ofAddon, number>;
 
 /** Zeros for null. Other figures of the addon are left out. */

@@ -138,7 +138,7 @@ const ANSWER_MS = 60_000;
 /** A request that is broken off is an error of the measurement: it is not sent again. */
 const CALL = { method: 'POST', path: '/v1/inference/detect', repeatable: false } as const;
 
-/** By the path that the service sees. */
+/** The call that names the image by the path that the service sees. */
 function callOfPath(image_path: string, model_name: string | undefined): ApiCall {
   return { ...CALL, body: { image_path, model_name } };
 }

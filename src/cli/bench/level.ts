@@ -14,14 +14,14 @@ export interface LevelOptions {
   maxTrials: number;
 }
 
-/** As it is written to a file. Times are milliseconds. */
+/** The level in the form of the file. Times are milliseconds. */
 export type Level = ReturnType<typeof summarise>;
 
 interface Window {
   seconds: number;
   good: Finished<Timings>[];
   errors: string[];
-  /** At the percentile that decides; NaN without an answer. */
+  /** The latency at the percentile that decides; NaN without an answer. */
   latency: number;
 }
 

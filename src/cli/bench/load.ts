@@ -7,9 +7,9 @@ const REST_MS = 100;
 const MOST_WAITING = 2_048;
 
 export interface Finished<T> {
-  /** From sending; in the open loop from the moment when it was due, so that a stall is not hidden. */
+  /** Time since sending. In the open loop it is the time since the call was due, so that a stall is not hidden. */
   ms: number;
-  /** Null of a failure. */
+  /** Null if the call failed. */
   answer: T | null;
   /** Code of a failure; null of an answer. */
   error: string | null;

@@ -18,7 +18,7 @@ import type { NativeBuildInfo, NativeGpus } from '../../native/contract.js';
 import { unknownSettings, type Config } from '../../settings/config.js';
 import { modelsFolderFault } from '../../settings/setting-folders.js';
 
-/** In the order of the report. */
+/** Makes the findings in the order of the report. */
 export async function examine(config: Config): Promise<Finding[]> {
   const { finding, built, gpus } = await checkAddon();
   return [
@@ -240,7 +240,7 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
   const lister = new ImageLister();
   return Promise.all(
     roots.map(async (root) => {
-      // In another process: a call that does not come back would keep this one from ending.
+      // Asks in another process: a call that does not return would keep this one from ending.
       const whyNot = await lister.ask('kindOf', { root, relative: '.' }, 5_000).then(
         () => null,
         (error: unknown) => noFolder(root, error),

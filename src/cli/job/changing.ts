@@ -39,7 +39,7 @@ export async function editJob(jobId: string, flags: EditFlags, terminal: Termina
   terminal.out(flags.json === true ? JSON.stringify(record) : summaryOf(record));
 }
 
-/** One by one: where one cannot be removed the others are, and the exit code is 1. */
+/** Removes the jobs one by one. If one cannot be removed, the others still are, and the exit code is 1. */
 export async function removeJobs(
   jobIds: readonly string[],
   flags: AccessFlags,
@@ -51,7 +51,7 @@ export async function removeJobs(
       const record = await client.remove(jobId);
       terminal.out(flags.json === true ? JSON.stringify(record) : `${record.job_id} removed`);
     } catch (error) {
-      // Without an answer there is none to the others either.
+      // If the service does not answer, it will not answer for the others either.
       if (!(error instanceof ServiceError) || error.status === null) throw error;
       terminal.err(`${jobId}: ${error.detail}`);
       terminal.setExitCode(EXIT_FAILED);

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { toWireParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
-import { JOB_TYPES } from '../../api/jobs.js';
+import { JOB_TYPES } from '../../api/job-values.js';
 import { FIELD_ROWS } from '../../api/submission-fields.js';
 import { withSuffix } from '../../models/model-folder.js';
 import {
@@ -48,7 +48,7 @@ export function addJobFlags(command: Command): Command {
   );
 }
 
-/** As in a submission, without its images and without `metadata`, which is JSON text. */
+/** The settings of a submission without images and without `metadata`, which is JSON text. */
 export function settingsOf(flags: JobFlags): Omit<JobSubmit, 'image_paths' | 'metadata'> {
   const { type, model, classes, vehicleTypes } = flags;
   return {

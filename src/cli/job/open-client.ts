@@ -19,7 +19,7 @@ export function openClient(flags: AccessFlags): LatticeClient {
   }
 }
 
-/** As it would be typed, for a hint. */
+/** The command that follows the job, for a hint. */
 export function watchCommand(jobId: string, { url, apiKeyFile }: AccessFlags): string {
   const access = [
     ...(url === undefined ? [] : ['--url', url]),

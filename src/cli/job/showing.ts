@@ -58,7 +58,7 @@ export async function showResult(
   const client = openClient(flags);
   if (flags.json === true) {
     const record = await client.status(jobId);
-    // As it comes: parsed, the metadata would lose digits of its numbers.
+    // Printed as received: after parsing, the metadata would lose digits of its numbers.
     terminal.out(await textOf(client.export(jobId, 'json')));
     terminal.setExitCode(exitCodeOfJob(record));
     return;
@@ -170,7 +170,7 @@ function cells(job: JobStatus): string[] {
   ];
 }
 
-/** At the earliest. */
+/** The earliest time at which the job is removed. */
 function keptText({ expires_at: expiry }: JobStatus): string {
   return expiry === null ? 'it is removed by hand' : timeText(expiry);
 }
@@ -218,7 +218,7 @@ export async function failedImageLines(
   return failureLines(failedImagesOf(await client.result(jobId)));
 }
 
-/** Without those that had no turn before the job ended: their error is that of the job. */
+/** The failed images without those that did not run before the job ended: their error is the error of the job. */
 function failedImagesOf({ result, error: ofJob }: JobResult): FailedImage[] {
   if (result === null || !('images' in result)) return [];
   return result.images.flatMap((entry) =>
@@ -242,7 +242,7 @@ function boxesText({ total_count: total, class_counts: counts }: JobStatus): str
 type ImageCounts = Pick<JobProgress, 'finished_images' | 'failed_images' | 'image_count'> &
   Partial<Pick<JobStatus, 'not_run_images'>>;
 
-/** As `imageCounts`, in a sentence. */
+/** The counts of `imageCounts` as a sentence. */
 export function imagesText(job: ImageCounts): string {
   const isWhole = job.failed_images === 0 && (job.not_run_images ?? 0) === 0;
   return isWhole ? `${imageCounts(job)} images` : imageCounts(job);

@@ -39,7 +39,7 @@ function cellsOf(name: string, row: AgreementRow): string[] {
 
 export const sharePercent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
-/** Without a full stop. `kind`: which boxes count, behind the word. */
+/** The text of the share, without a full stop. `kind`: the boxes that count, as words after the number. */
 export function shareText(
   pictures: number,
   share: number,

@@ -15,12 +15,15 @@ export function registerAlias(parent: Command, terminal: Terminal): void {
       'after',
       examples('model alias set depot depot-v1 --shadow depot-v2', 'model alias promote depot'),
     );
-  serviceCommand(alias, 'list', 'aliases, by name', 'print one JSON array', ['--json']).action(
-    async (flags: AccessFlags) => {
-      const { listAliases } = await import('./aliasing.js');
-      await listAliases(flags, terminal);
-    },
-  );
+  serviceCommand(alias, {
+    name: 'list',
+    description: 'aliases, by name',
+    json: 'print one JSON array',
+    calls: ['--json'],
+  }).action(async (flags: AccessFlags) => {
+    const { listAliases } = await import('./aliasing.js');
+    await listAliases(flags, terminal);
+  });
   registerSet(alias, terminal);
   named(
     alias,
@@ -51,10 +54,12 @@ export function registerAlias(parent: Command, terminal: Terminal): void {
 }
 
 function registerSet(parent: Command, terminal: Terminal): void {
-  serviceCommand(parent, 'set', 'make an alias, or replace it whole', RECORD, [
-    'depot depot-v1 --shadow depot-v2',
-    'depot depot-v1 --canary depot-v2 --share 0.1',
-  ])
+  serviceCommand(parent, {
+    name: 'set',
+    description: 'make an alias, or replace it whole',
+    json: RECORD,
+    calls: ['depot depot-v1 --shadow depot-v2', 'depot depot-v1 --canary depot-v2 --share 0.1'],
+  })
     .argument('<name>', 'what requests call it')
     .argument('<model>', 'the model that answers')
     .option('--canary <model>', 'answers a share of the requests in its place')
@@ -72,9 +77,12 @@ function named(
   description: string,
   act: (name: string, flags: AccessFlags) => Promise<void>,
 ): Command {
-  return serviceCommand(parent, verb, description, verb === 'remove' ? 'print nothing' : RECORD, [
-    'depot',
-  ])
+  return serviceCommand(parent, {
+    name: verb,
+    description,
+    json: verb === 'remove' ? 'print nothing' : RECORD,
+    calls: ['depot'],
+  })
     .argument('<name>', 'of the alias')
     .action(act);
 }

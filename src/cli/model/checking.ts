@@ -22,7 +22,7 @@ export interface CheckFlags extends ModelDescription {
   json?: boolean;
   /** Image, folder or glob of the user; the demo pictures by default. */
   images?: string;
-  /** Where the model is written in the layout that engines read. */
+  /** File to which the model is written in the layout that engines read. */
   save?: string;
 }
 
@@ -113,7 +113,7 @@ function batch(fixed: number): string {
   return fixed === 0 ? 'any batch' : `exported for batches of ${fixed}`;
 }
 
-/** By class, in full precision. */
+/** The boxes in full precision, counted by class. */
 function boxesText({ runs }: Examined): string {
   const counts = new Map<string, number>();
   for (const { class: name } of runs[0]?.boxes.flat() ?? []) {

@@ -76,7 +76,7 @@ function report(
         `${at === 0 ? 'first' : 'second'}: ${models[at] ?? ''}`,
         precision,
         `${inferenceMs.toFixed(1)} ms`,
-        // Those that the rows below are about.
+        // The numbers of boxes that the rows below are about.
         String(at === 0 ? agreement.all.first : agreement.all.second),
         ...(isLabelled ? [meanPrecision?.toFixed(3) ?? '-'] : []),
       ]),

@@ -27,7 +27,7 @@ const LEAST_AGREEMENT = 0.9;
 export interface AddFlags extends ModelDescription {
   name?: string;
   force?: boolean;
-  /** As of `CheckFlags`. */
+  /** See `CheckFlags`. */
   images?: string;
 }
 

@@ -10,12 +10,15 @@ import { expandPaths, type NamedImage } from '../image-paths.js';
 import { UsageError } from '../terminal.js';
 
 const MOST = 48;
-/** With labels: more, as one figure comes of them all, and smaller ones, as all are in memory together. */
+/**
+ * Limits for labelled pictures: more, because one figure comes from all of them, and smaller ones, because all are in
+ * memory together.
+ */
 const MOST_LABELLED = 128;
 const LABELLED_SIDE = 1_280;
 
 export interface Pictures {
-  /** As `2 demo pictures`. */
+  /** The pictures in words, for example `2 demo pictures`. */
   what: string;
   pictures: Picture[];
   /** Name of each picture, as the user named it. */
@@ -32,7 +35,10 @@ export async function demoPictures(): Promise<Pictures> {
   return { what, pictures, names, path: join(DEMO_FOLDER, 'street.jpg'), served: 'street.jpg' };
 }
 
-/** At most 48 of an image, a folder or a glob, evenly spread. Rejects with `UsageError` for one that cannot be read. */
+/**
+ * Reads at most 48 pictures of an image, a folder or a glob, evenly spread. Rejects with `UsageError` for one that
+ * cannot be read.
+ */
 export async function ownPictures(images: string): Promise<Pictures> {
   const picked = await someOf(images, MOST);
   const pictures = await Promise.all(picked.map((image) => readNamed(image)));
@@ -48,7 +54,10 @@ interface LabelledPictures {
   labels: LabelledBox[][];
 }
 
-/** At most 128 of a folder, evenly spread, with their labels. Rejects as `ownPictures` and `readLabels`. */
+/**
+ * Reads at most 128 pictures of a folder, evenly spread, with their labels. Rejects with the errors of `ownPictures`
+ * and `readLabels`.
+ */
 export async function labelledPictures(
   images: string,
   labels: string,
@@ -58,7 +67,7 @@ export async function labelledPictures(
   const pictures = await Promise.all(picked.map((image) => readNamed(image, LABELLED_SIDE)));
   const folder = resolve(images);
   const photos = pictures.map(({ width, height }, index) => {
-    // As the user named it: links may lead out of the folder.
+    // Named by the path that the user gave, because links may lead out of the folder.
     const { dir, name } = parse(relative(folder, resolve(picked[index]?.shown ?? folder)));
     return { stem: join(dir, name), width, height };
   });

@@ -28,9 +28,14 @@ import { copyModel } from './model-copy.js';
 import { labelledPictures, ownPictures } from './pictures.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
-/** As of the engine (native/cpu/cpu_precision.h): a smaller gain is no reason to change the answers. */
+/**
+ * The limit that the engine has too (native/cpu/cpu_precision.h): a smaller gain is no reason to change the answers.
+ */
 const LEAST_SPEEDUP = 1.15;
-/** How much less than the machine's own choice it may agree with full precision, where no photo is labelled. */
+/**
+ * How much lower the agreement with full precision may be than that of the machine's own choice, if no photo is
+ * labelled.
+ */
 const AGREEMENT_MARGIN = 0.03;
 
 /** Convolutions whose cost is shown. */

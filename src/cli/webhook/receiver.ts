@@ -31,7 +31,7 @@ interface Arrived {
   status: number;
 }
 
-/** Until a signal ends it. Rejects with `UsageError` or `Refusal` when the address cannot be had. */
+/** Receives webhooks until a signal arrives. Rejects with `UsageError` or `Refusal` when the address cannot be used. */
 export async function listenForWebhooks(flags: ListenFlags, terminal: Terminal): Promise<void> {
   const server = createAdaptorServer({ fetch: receiver(flags, terminal).fetch }) as Server;
   await listen(server, flags);

@@ -18,10 +18,10 @@ import { openWorkerCluster } from '../worker-cluster.js';
 import type { WorkerDevice } from './worker-devices.js';
 import { WorkerProcess } from './worker-process.js';
 
-/** On one machine, silence is a fault sooner than on a network. */
+/** Times for connections within one machine, where silence means a fault sooner than on a network. */
 const BEAT_MS = 1_000;
 const SILENCE_MS = 6_000;
-/** At a stop the jobs have drained before: a worker has nothing in hand. */
+/** Time that a stop gives a worker. Jobs were drained before, so that the worker runs no image. */
 const STOP_GRACE_MS = 5_000;
 
 /** Rejects as `openWorkerCluster`. The workers start with `start`, when the service listens. */
@@ -94,7 +94,7 @@ function environment(
   };
 }
 
-/** Where a process on this machine reaches a service that listens on all addresses, or on one. */
+/** The address at which a process on this machine reaches a service that listens on all addresses, or on one. */
 function toWorkerAddress(serviceUrl: string): string {
   const url = new URL(serviceUrl.replace(/^http/, 'ws'));
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';

@@ -6,7 +6,7 @@ import { BackOff } from '../../base/back-off.js';
 
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
-/** After such a life earlier ends do not count. */
+/** After a process has run this long, earlier ends do not count. */
 const HEALTHY_MS = 60_000;
 /** A process that ends sooner has failed at its start. */
 const QUICK_MS = 10_000;
@@ -14,7 +14,7 @@ const MANY_FAILED_STARTS = 5;
 /** Waits after many failed starts: the folder or the model that the process lacks may come back. */
 const SELDOM_MS = { least: 60_000, most: 600_000 };
 
-/** At once after the first end, then after growing waits; seldom after many failed starts in a row. */
+/** Restarts at once after the first end, then after growing waits; seldom after many failed starts in a row. */
 export class RestartPolicy {
   readonly #backOff: BackOff;
   readonly #seldom: BackOff;

@@ -11,8 +11,9 @@ export interface WorkerDevice {
 }
 
 /**
- * One per worker process; none where the only device runs in the process of the service. Throws `ConfigError` for
- * settings that contradict each other.
+ * Returns one device per worker process. Every listed device gets a worker process, a single one too. With `auto`,
+ * several usable GPUs get one each; a single GPU or the CPU runs in the process of the service, and the list is empty.
+ * Throws `ConfigError` for settings that contradict each other.
  */
 export function workerDevices(
   { device, gpus }: Pick<Config, 'device' | 'gpus'>,

@@ -104,7 +104,7 @@ export class WorkerProcess {
     }
   }
 
-  /** From one start to its end; resolves with how it ended. */
+  /** Runs the process once, until it ends; resolves with how it ended. */
   async #life(serviceUrl: string): Promise<string> {
     const { command, env, token, workerId, logger, joinWithinMs = JOIN_WITHIN_MS } = this.#parts;
     const [program, ...args] = command;

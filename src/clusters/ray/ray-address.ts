@@ -11,7 +11,7 @@ const OTHER_PORTS = new Map([
 ]);
 
 export interface RayAddress {
-  /** Without the brackets of an IPv6 address. */
+  /** The host, without the brackets of an IPv6 address. */
   readonly host: string;
   readonly port: number;
   /** `ray://HOST:PORT`, for people. */

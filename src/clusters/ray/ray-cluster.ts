@@ -36,8 +36,8 @@ export class RayCluster implements ClusterStatusSource {
   }
 
   /**
-   * Answers from what the head has told and waits for nothing but the job store. While the head is there and slow, with
-   * what it told last, up to `PATIENCE_MS`.
+   * Answers from the last reports of the head and waits only for the job store. While the head is slow it answers with
+   * the last report, if that is younger than `PATIENCE_MS`.
    */
   async status(): Promise<ClusterSnapshot> {
     const fault = this.fault();

@@ -23,10 +23,10 @@ export class DashboardError extends Error {
 
 export interface DashboardCall {
   method: 'GET' | 'PUT' | 'POST';
-  /** Beneath the dashboard's own address, begins with a slash. */
+  /** Path beneath the dashboard's own address; begins with a slash. */
   path: string;
   body?: { type: string; bytes: Uint8Array };
-  /** For everything: connecting, sending, the whole answer. */
+  /** Deadline for connecting, sending and the whole answer. */
   deadlineMs: number;
 }
 

@@ -11,9 +11,9 @@ import { readRayToken } from './ray-token.js';
 
 /** Milliseconds. */
 export interface RayMonitorTimes {
-  /** From the start of one round of questions to the start of the next. */
+  /** Time from the start of one round of questions to the start of the next. */
   poll: number;
-  /** For each round. */
+  /** Deadline of each round. */
   deadline: number;
   /** A session is ended after this time without a list of nodes. */
   patience: number;
@@ -169,7 +169,7 @@ export class RayMonitor {
     if (this.#stop.signal.aborted) return;
     const { address, logger } = this.#options;
     const fields = { address: address.text, reason: failure.message };
-    // One log line for a head that cannot be reached, not one per attempt.
+    // Warn once of a head that cannot be reached, not once per attempt.
     if (failure.message === this.#warned) logger.debug(fields, 'Ray cluster still unavailable');
     else logger.warn(fields, 'Ray cluster unavailable');
     this.#warned = failure.message;

@@ -29,7 +29,7 @@ export interface RayWorkersOptions {
   serviceUrl: string;
   /** The command of each worker. */
   command: string;
-  /** For the command. The dashboard shows it: no secrets. */
+  /** Environment of the command. The dashboard shows it, so it must have no secrets. */
   env: Readonly<Record<string, string>>;
   /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
   tokenFile: string;

@@ -20,7 +20,7 @@ export class SharedNodes {
     this.#settledMs = settledMs;
   }
 
-  /** To be called at every look at the cluster. A sentence, once for each placement that lasts 30 s; else null. */
+  /** Call it at every look at the cluster. Returns a sentence, once for each placement that lasts 30 s; else null. */
   see(nodes: readonly ClusterNode[], workers: readonly PlacedWorker[]): string | null {
     const fault = placementFault(nodes, workers);
     const placement = JSON.stringify([
@@ -39,7 +39,7 @@ export class SharedNodes {
   }
 }
 
-/** With GPUs there is none: Ray counts a GPU for each worker. */
+/** The fault of a placement. With GPUs there is none, because Ray counts a GPU for each worker. */
 function placementFault(
   nodes: readonly ClusterNode[],
   workers: readonly PlacedWorker[],

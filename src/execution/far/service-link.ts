@@ -34,7 +34,10 @@ export interface ServiceLinkParts {
   /** Limit of an image that a client sent. */
   maxImageBytes: number;
   logger: Logger;
-  /** Told of an attempt that failed and of the next connection, a line for people; not the same line twice in a row. */
+  /**
+   * Called with one line for people when an attempt fails and when the next one connects; never with the same line twice
+   * in a row.
+   */
   report?(line: string): void;
   /** Shortest wait before dialling again. */
   backoffMs?: number;

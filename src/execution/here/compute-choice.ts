@@ -39,7 +39,7 @@ export function chooseDevice(settings: ComputeSettings, gpus: NativeGpus): Devic
   };
 }
 
-/** Without the advice at its end, which is for users who set cuda. */
+/** The text without the advice at its end, which is for users who set cuda. */
 function firstSentence(text: string): string {
   return (text.split('. ')[0] ?? '').replace(/\.$/, '');
 }

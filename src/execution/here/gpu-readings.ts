@@ -3,7 +3,7 @@ import type { GpuReading, GpuState } from '../../api/schemas/gpu-reading.js';
 import type { NativeGpu } from '../../native/contract.js';
 import { parseReading, type SmiReading } from './nvidia-smi.js';
 
-/** Between the end of a reading and the start of the next one. */
+/** Pause between the end of a reading and the start of the next one. */
 const PAUSE_MS = 2_000;
 
 /** A reading that takes longer is reported as hanging. */

@@ -243,7 +243,7 @@ export class NativeWorker implements Worker {
     await inTime(reload, RELOAD_MS, undefined);
   }
 
-  /** For a timer: takes model files that have changed and are at rest. Never rejects. */
+  /** A timer calls it: it loads model files that have changed and are at rest. Never rejects. */
   async refreshModels(): Promise<void> {
     if (this.#closed !== null) return;
     await this.#parts.registry.refresh();

@@ -87,7 +87,7 @@ function makeEngineFolder(folder: string, onGpu: boolean): void {
   try {
     makeFolder(dirname(folder));
   } catch (error) {
-    // On the CPU networks are then compiled at each start.
+    // On the CPU the service runs without the folder and compiles networks at each start.
     if (onGpu) throw error;
   }
 }

@@ -24,7 +24,7 @@ import { monitorVolumes } from './volume-monitor.js';
 
 /** A worker process must have connected within 2 minutes of its start, whatever it has to load. */
 const PRELOAD_WITHIN_MS = 60_000;
-/** Between two looks at the files of the loaded models. */
+/** Pause between two looks at the files of the loaded models. */
 const MODELS_LOOK_MS = 1_000;
 
 export interface OpenDetectorOptions {
@@ -111,7 +111,7 @@ export async function openDetector(
   return worker;
 }
 
-/** One look at a time: a volume may hang. */
+/** Looks at the files of models at intervals, one look at a time, because a volume may hang. */
 function monitorModels(worker: NativeWorker): void {
   const look = async () => {
     await worker.refreshModels();
@@ -120,7 +120,9 @@ function monitorModels(worker: NativeWorker): void {
   setTimeout(() => void look(), MODELS_LOOK_MS).unref();
 }
 
-/** In order. A model that cannot be loaded is named in the log; a request for it gets the same reason. */
+/**
+ * Loads the models in order. A model that cannot be loaded is named in the log; a request for it gets the same reason.
+ */
 async function preload(
   worker: NativeWorker,
   names: readonly string[],

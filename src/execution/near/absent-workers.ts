@@ -15,7 +15,7 @@ const KEPT_MS = { refused: 60_000, lost: 3_600_000, failed: Infinity } as const;
 const MOST = 256;
 
 export class AbsentWorkers {
-  /** By worker. */
+  /** Absent workers by their ids. */
   readonly #noted = new Map<string, { worker: AbsentWorker; at: number }>();
 
   note(worker: AbsentWorker): void {

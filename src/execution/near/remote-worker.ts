@@ -33,7 +33,7 @@ export interface RemoteWorkerParts {
   logger: VolumeProofParts['logger'];
   /** Milliseconds in which an image without a deadline must be answered. */
   leaseMs: number;
-  /** Beyond the deadline of an image that has one. */
+  /** Extra time after the deadline of an image that has one. */
   graceMs: number;
 }
 

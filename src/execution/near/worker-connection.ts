@@ -40,7 +40,7 @@ export interface ConnectionParts {
   graceMs?: number;
 }
 
-/** For an image without a deadline: an engine may be built before it runs. */
+/** Limit for an image without a deadline: an engine may have to be built before it runs. */
 const LEASE_MS = 15 * 60_000;
 /** A worker answers deadlines by itself; one that is this late hangs. */
 const GRACE_MS = 30_000;
@@ -178,7 +178,7 @@ export class WorkerConnection {
     this.end(CLOSE.badFrame, 'Not a frame.');
   }
 
-  /** One line per change. */
+  /** Logs one line per change. */
   #noteModels({ workerId, nodeId, modelDigests }: RemoteWorker): void {
     const faults = modelFaults(modelDigests, this.#parts.executor.modelDigests());
     const text = faults.join(' ');

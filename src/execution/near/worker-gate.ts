@@ -1,4 +1,4 @@
-/** Where workers connect: one timer watches all connections. */
+/** The gate that workers connect to. One timer watches all connections. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BEAT_MS, CLOSE, TOKEN_REMEDY, wordSchema } from '../wire/frames.js';
 import { AbsentWorkers, type AbsentWorker } from './absent-workers.js';
@@ -108,7 +108,7 @@ export class WorkerGate {
     return connection;
   }
 
-  /** One process has one connection: an older one of it is half open. */
+  /** Closes an older connection of the same process, which is half open: a process has one. */
   #replace(worker: RemoteWorker, own: WorkerConnection): void {
     for (const other of [...this.#connections]) {
       if (other !== own && other.worker?.instance === worker.instance) {

@@ -91,7 +91,7 @@ export class FolderScan {
     const leftOut: LeftOut = {};
     let there = 0;
     this.#notices.begin();
-    // Files of a path that is listed are no existing ones where another path names them too.
+    // Scan listed paths first: a file under both a listed and an unlisted path must count as new, not as existing.
     const paths = [...this.#spec.paths].sort((a, b) => this.#order(a.path) - this.#order(b.path));
     for (const { path, places } of paths) {
       const whyNot = await this.#scanPath(path, places, faults, leftOut);
@@ -166,7 +166,10 @@ export class FolderScan {
     );
   }
 
-  /** Those of the paths that have no file. None where the last scan does not show it, or has found nothing at all. */
+  /**
+   * The given paths that have no file. Returns none after an incomplete or empty scan, because an unmounted volume looks
+   * like missing files.
+   */
   missing(paths: readonly string[]): string[] {
     if (!this.#isWhole || this.#files.size === 0) return [];
     return paths.filter((path) => !this.#files.has(path));
@@ -244,7 +247,7 @@ export class FolderScan {
     }
   }
 
-  /** The system tells of these names. What they mean beyond a file that is known is for a scan to find out. */
+  /** Looks at each changed file it can identify; any other change asks for a scan. */
   async #onNames(root: string, paths: readonly string[]): Promise<void> {
     let isUnclear = false;
     for (const path of paths) {

@@ -48,7 +48,7 @@ function open(spec: ScanSpec): void {
 }
 
 async function answer(id: number, watch: number, call: ScanCall, args: unknown[]): Promise<void> {
-  // Before work that may hang: whose it was.
+  // Report the watch before work that may hang, so that the service knows whose volume hung.
   say({ alive: watch });
   try {
     const scan = scans.get(watch);

@@ -5,7 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { LatticeError } from '../../api/errors.js';
 import { ConfigError } from '../../settings/config.js';
 import { pathFault } from '../../base/path-fault.js';
-import { QUOTA_NAMES, QUOTAS, type QuotaMarks } from '../../api/quotas.js';
+import { QUOTA_NAMES, QUOTAS } from '../../api/quotas.js';
+import type { KeyLimits } from '../../store/allowances.js';
 import type { AppContext } from '../app-env.js';
 import { FailedKeys } from './failed-keys.js';
 import { RequestRates } from './request-rates.js';
@@ -19,16 +20,16 @@ const DIGEST = /^sha256:([0-9a-f]{64})$/i;
 interface KeyRow extends KeyRights {
   /** SHA-256 of the key. */
   digest: Buffer;
-  /** The first digits of it: the owner of what the key makes. */
+  /** The first digits of the hash, which name the owner of what the key makes. */
   id: string;
-  /** For people; may be empty. */
+  /** Name for people; may be empty. */
   name: string;
 }
 
 export class ApiKeys {
   #keys: readonly KeyRow[];
   /** Marks of the keys that may take something, by owner. */
-  #marks: ReadonlyMap<string, QuotaMarks>;
+  #marks: ReadonlyMap<string, KeyLimits>;
   readonly #failed: FailedKeys;
   readonly #rates = new RequestRates();
 
@@ -39,9 +40,9 @@ export class ApiKeys {
   }
 
   /**
-   * One key per line: the key or `sha256:HEX` of it, then white space, its marks in brackets and a name for people.
-   * Empty lines and lines that start with `#` are ignored. Throws a `ConfigError` that contains no key. Once `stopping`
-   * is aborted, unknown keys are answered at once.
+   * Reads one key per line: the key or `sha256:HEX` of it, then white space, its marks in brackets and a name for
+   * people. Empty lines and lines that start with `#` are ignored. Throws a `ConfigError` that contains no key. Once
+   * `stopping` is aborted, unknown keys are answered at once.
    */
   static parse(text: string, stopping?: AbortSignal): ApiKeys {
     const keys = text.split(/\r?\n/).flatMap((line, index) => {
@@ -76,8 +77,9 @@ export class ApiKeys {
   }
 
   /**
-   * As `find`. An unknown key is answered late when its address has sent several before; a known one never waits.
-   * Counts as a request of a known one. Rejects with `rate_limited` when too many answers are waiting, and as `count`.
+   * Finds the owner of a key and counts the request. An unknown key is answered late when its address has sent several
+   * before; a known one never waits. Rejects with `rate_limited` when too many answers are waiting, and with the error
+   * of `RequestRates.count`.
    */
   async owner(secret: string, address: string | undefined): Promise<string | null> {
     const owner = this.find(secret);
@@ -91,7 +93,7 @@ export class ApiKeys {
     this.#rates.count(owner, this.#marks.get(owner)?.requests);
   }
 
-  /** In the last whole second. */
+  /** Requests of the owner in the last whole second. */
   requestsPerSecond(owner: string): number {
     return this.#rates.of(owner);
   }
@@ -106,17 +108,17 @@ export class ApiKeys {
   }
 
   /** Marks of the keys that may take something, in the order of the file. The same map until the file is read again. */
-  get marks(): ReadonlyMap<string, QuotaMarks> {
+  get marks(): ReadonlyMap<string, KeyLimits> {
     return this.#marks;
   }
 
-  /** For people; the id where the file has none. */
+  /** The name for people; the id if the key has no name. */
   nameOf(owner: string): string {
     const { name = '' } = this.#row(owner) ?? {};
     return name === '' ? owner : name;
   }
 
-  /** False: no key of the file has the mark `admin`, so that every key may do what it allows. */
+  /** False: no key of the file has the mark `admin`, and every key may then do what the mark allows. */
   get hasAdmin(): boolean {
     return this.#keys.some(({ isAdmin }) => isAdmin);
   }
@@ -148,7 +150,7 @@ function refuseOverfull(keys: readonly KeyRow[]): void {
   }
 }
 
-function marksOf(keys: readonly KeyRow[]): ReadonlyMap<string, QuotaMarks> {
+function marksOf(keys: readonly KeyRow[]): ReadonlyMap<string, KeyLimits> {
   const taking = keys.filter(({ isForMetrics }) => !isForMetrics);
   return new Map(taking.map(({ id, quotas }) => [id, quotas]));
 }

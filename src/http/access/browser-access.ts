@@ -86,7 +86,7 @@ export class BrowserAccess {
     };
   }
 
-  /** Neither a program, nor a page of this service or of a listed origin. */
+  /** True for a web page whose origin is neither this service nor in the list of allowed origins. */
   isForeign({ origin, host, site }: Page): boolean {
     if (origin !== undefined && (this.#listed.has(origin) || isOwn(origin, host))) return false;
     return site === undefined ? origin !== undefined : site !== 'same-origin' && site !== 'none';

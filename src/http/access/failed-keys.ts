@@ -8,7 +8,7 @@ import { networkOf } from './network-of.js';
 const FREE_FAILURES = 5;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 8_000;
-/** Without a failure in this time an address starts anew. */
+/** Failures of an address are forgotten after this time without a new one. */
 const FORGET_MS = 600_000;
 const MAX_ADDRESSES = 4_096;
 const MAX_WAITING = 1_000;

@@ -2,14 +2,15 @@
  * Marks of a row of the key file: `KEY [admin store=25% requests=50] NAME`. They stand in brackets right behind the
  * key, so that no name is read as one.
  */
-import { QUOTA_NAMES, QUOTAS, type QuotaMarks, type QuotaName } from '../../api/quotas.js';
+import { QUOTA_NAMES, QUOTAS, type QuotaName } from '../../api/quotas.js';
+import type { KeyLimits } from '../../store/allowances.js';
 
 export interface KeyRights {
   /** It may change what all keys have: models and aliases. */
   isAdmin: boolean;
   /** It may read the metrics and nothing else. */
   isForMetrics: boolean;
-  quotas: QuotaMarks;
+  quotas: KeyLimits;
 }
 
 const ADMIN = 'admin';

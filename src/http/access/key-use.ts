@@ -1,5 +1,6 @@
 /** The use that each API key makes of what keys share: the rows of `QUOTAS`, each read from its source. */
-import { QUOTA_NAMES, type Allowance, type Allowances, type QuotaName } from '../../api/quotas.js';
+import { QUOTA_NAMES, type QuotaName } from '../../api/quotas.js';
+import type { Allowance, Allowances } from '../../store/allowances.js';
 import type { ServiceStore } from '../../store/service-store.js';
 import type { Uploads } from '../../uploads/uploads.js';
 import type { Watches } from '../../watches/watches.js';
@@ -14,10 +15,10 @@ export interface KeyUse {
   quotas: readonly {
     quota: QuotaName;
     used: number;
-    /** Null: it may have all. */
+    /** Null: the key may take all. */
     allowance: Allowance | null;
-    /** 0: no bound. */
-    whole: number;
+    /** What the service has of the resource. 0: no bound. */
+    total: number;
   }[];
 }
 
@@ -47,7 +48,7 @@ export function createReadKeyUse(parts: KeyUseParts): ReadKeyUse {
         quota,
         used: usedBy(owner),
         allowance: allowances.of(quota, owner),
-        whole: allowances.whole(quota),
+        total: allowances.total(quota),
       })),
     }));
   };

@@ -1,5 +1,5 @@
 /** Who may call the service, and what each key may take. */
-import { Allowances } from '../../api/quotas.js';
+import { Allowances } from '../../store/allowances.js';
 import type { Logger } from '../../base/logger-port.js';
 import { ConfigError, isLoopback, type Config } from '../../settings/config.js';
 import { MOST_WATCHES } from '../../store/watched.js';

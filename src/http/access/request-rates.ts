@@ -1,5 +1,5 @@
 /** Requests of each API key: how many came in the last second, and those that are more than its mark allows. */
-import { excess } from '../../api/quotas.js';
+import { excess } from '../../store/allowances.js';
 
 interface Rate {
   /** Requests that may come at once, at the time `at`. */
@@ -31,10 +31,10 @@ export class RequestRates {
     rate.at = now;
     rate.tokens = tokens < 1 ? tokens : tokens - 1;
     if (tokens >= 1) return;
-    throw excess({ quota: 'requests', most: perSecond, isMarked: true }, rate.count);
+    throw excess({ quota: 'requests', limit: perSecond, isExplicit: true }, rate.count);
   }
 
-  /** In the last whole second. */
+  /** Requests of the owner in the last whole second. */
   of(owner: string): number {
     return this.#rate(owner, this.#now()).before;
   }

@@ -5,7 +5,7 @@ import { ERRORS, LatticeError, type ErrorCode, type Problem } from '../../api/er
 
 const REQUEST_ID = '0f9e7c1a-8f6e-4a52-9c7e-0d1b6f2f6a11';
 
-/** One per status: otherwise a documentation page shows the same problem for each. */
+/** The example of an error. Without one per status a documentation page shows the same problem for each. */
 function exampleOf(code: ErrorCode): Problem {
   return new LatticeError(code, `${ERRORS[code].title}.`).toProblem(REQUEST_ID);
 }

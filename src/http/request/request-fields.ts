@@ -42,7 +42,7 @@ export const modelNameSchema = z
     example: 'yolov8n.pt',
   });
 
-/** For the description of a request. */
+/** A sentence for the description of requests. */
 export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
 
 /** Their names fit into a frame to a worker; `*` stands for all classes of a model that has more. */

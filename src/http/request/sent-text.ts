@@ -94,7 +94,7 @@ class Scanner {
     else if (!'{}[]:,'.includes(first)) this.#at = this.#endOfWord();
   }
 
-  /** Behind the quote that no odd number of backslashes stands before. */
+  /** Returns the position after the closing quote: the first quote that an even number of backslashes precedes. */
   #endOfString(): number {
     let quote = this.#at - 1;
     let backslashes: number;
@@ -106,7 +106,7 @@ class Scanner {
     return quote + 1;
   }
 
-  /** Behind a number, `true`, `false` or `null`. */
+  /** Returns the position after a number, `true`, `false` or `null`. */
   #endOfWord(): number {
     let end = this.#at;
     while (end < this.#text.length && !' \t\n\r,]}'.includes(this.#text.charAt(end))) end += 1;

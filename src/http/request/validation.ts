@@ -82,13 +82,13 @@ function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null
   return [{ detail: name === '' ? issue.message : `${name}: ${issue.message}`, ...at(path) }];
 }
 
-/** Issues of the one form of several whose shape the value has; undefined where it has none's or several's. */
+/** Returns the issues of the only union member whose shape the value has; undefined if no member or several match. */
 function meantForm({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
   const shaped = errors.filter((issues) => issues.every(({ path }) => path.length > 0));
   return shaped.length === 1 ? shaped[0] : undefined;
 }
 
-/** The part of `path` that the caller wrote, and its value: a list in a query is one text without fields. */
+/** Returns the part of `path` that the caller wrote, and its value: a list in a query is one text without fields. */
 function asWritten(
   path: readonly PropertyKey[],
   value: unknown,
@@ -107,8 +107,8 @@ export function shorten(text: string): string {
 }
 
 /**
- * A rule whose schema gives no text of its own, in the words of the caller's document: zod's own name its types. None
- * of zod's is left.
+ * Gives a rule in words of JSON, where its schema has no text. zod's own texts name zod types, so none of them reaches a
+ * caller.
  */
 function ruleText(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
@@ -135,7 +135,7 @@ function ruleText(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Where a field says which form is meant, the names that it may have; else what each form must be. */
+/** Lists the names that a field may have, if it decides which member is meant; else says what each member must be. */
 function unionText({ options, errors = [] }: { options?: unknown; errors?: z.core.$ZodIssue[][] }) {
   if (Array.isArray(options)) return `It must be one of ${options.join(', ')}.`;
   const rules = errors.flatMap(([first]) => (first === undefined ? [] : [first.message]));

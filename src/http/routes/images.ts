@@ -18,8 +18,8 @@ import { PICTURE_TYPES } from '../request/picture-bodies.js';
 import { uploadIdSchema } from '../../answers/job-fields.js';
 
 /**
- * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it.
- * Opened by itself it runs nothing.
+ * A browser keeps a picture for a minute, then asks whether it has changed. Shared caches must not keep it, and a
+ * picture opened as a page must run no script.
  */
 const PICTURE_HEADERS = {
   'cache-control': 'private, max-age=60',

@@ -11,7 +11,7 @@ import { replyRaw } from '../answer/reply.js';
 import type { AddRoute } from '../route.js';
 
 const PAGE = 'index.html';
-/** As Vite leaves it (`npm run build`): one page, and files beside it without folders. */
+/** The output of Vite (`npm run build`): one page, and files beside it without folders. */
 const BUILT = join(PACKAGE_ROOT, 'dist', 'ui');
 const ASSET = /^[a-z][a-z-]*\.(?:css|js|svg|woff2|txt)$/;
 

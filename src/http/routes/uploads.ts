@@ -13,7 +13,7 @@ import { binary, json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 import { timestampSchema, uploadIdSchema } from '../../answers/job-fields.js';
 
-/** For messages and documents; its length in characters, not in bytes of a file system. */
+/** Limit for messages and documents, in characters and not in bytes of a file system. */
 const LONGEST_NAME = 4_096;
 
 /** A folder has other files beside its photos. */
@@ -267,7 +267,9 @@ export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
   });
 }
 
-/** Before its items are checked: an issue for each would take far more memory than the body. */
+/**
+ * Refuses a long plan before its items are checked: an issue for each item would take far more memory than the body.
+ */
 function refuseLongPlan(value: unknown): void {
   const files: unknown = typeof value === 'object' && value && Reflect.get(value, 'files');
   if (!Array.isArray(files) || files.length <= MOST_PLANNED) return;
@@ -279,7 +281,7 @@ function idOf(c: AppContext): string {
   return c.req.param('upload_id') ?? '';
 }
 
-/** A part that took the place of the whole file would be lost work; RFC 9110, 14.5 asks for 400. */
+/** Refuses a part of a file: it would replace the whole file and be lost work. RFC 9110, 14.5 asks for 400. */
 function refuseRange(c: AppContext): void {
   if (c.req.header('content-range') === undefined) return;
   throw new LatticeError(

@@ -99,14 +99,14 @@ function usageOf(
     name,
     is_own: owner === own,
     is_admin: isAdmin,
-    quotas: quotas.map(({ quota, used, allowance, whole }) => ({
+    quotas: quotas.map(({ quota, used, allowance, total }) => ({
       quota,
       unit: QUOTAS[quota].unit,
       counts: QUOTAS[quota].text,
       used,
-      limit: allowance?.isMarked === true ? allowance.most : null,
-      fair_share: allowance?.isMarked === false ? allowance.most : null,
-      whole: whole === 0 ? null : whole,
+      limit: allowance?.isExplicit === true ? allowance.limit : null,
+      fair_share: allowance?.isExplicit === false ? allowance.limit : null,
+      whole: total === 0 ? null : total,
     })),
   };
 }

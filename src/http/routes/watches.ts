@@ -344,7 +344,7 @@ function knownName(c: AppContext): string {
   return name;
 }
 
-/** As a body has them. */
+/** The fields of a stored watch under the names that a request body uses. */
 function writtenFields(watch: WatchContent) {
   const { paths, settleMs, intervalMs, schedule, batch, existing, paused, request } = watch;
   return {

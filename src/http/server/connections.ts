@@ -8,24 +8,27 @@ import type { WebSocketServer } from 'ws';
 import { networkOf } from '../access/network-of.js';
 
 /**
- * After the last byte of its last answer. Without it a client that still sends gets a reset and may lose the answer.
+ * Time that a connection stays after the last byte of its last answer. Otherwise a client that still sends gets a reset
+ * and may lose the answer.
  */
 const LINGER_MS = 1_000;
-/** At a stop, for a client to send the rest of its request or to take what waits for it. */
+/** Time that a stop gives a client to send the rest of its request or to read its answer. */
 const STOP_PATIENCE_MS = 2_000;
-/** From the end of a client's side to the first look whether it still reads; each later pause is twice as long. */
+/**
+ * Time from the end of a client's side to the first check whether it still reads; each later pause is twice as long.
+ */
 const FIRST_PROBE_MS = 500;
 
 interface Connection {
   /** Network of its client. */
   network: string;
-  /** From the end of a request's head until the last byte of its answer is sent. */
+  /** Answers from the end of their request's head until their last byte is sent. */
   answers: Set<ServerResponse>;
   /** Since when a stop waits for the client. */
   waitsSince: number | null;
 }
 
-/** For how many connections there is room, WebSockets included, which are never destroyed for another one. */
+/** The limit of connections, with WebSockets, which are never destroyed for another connection. */
 export interface Room {
   most: number;
   /** A connection was destroyed because there was no room; `network` is that of its client. */
@@ -43,7 +46,7 @@ export class Connections {
   constructor(server: Server, sockets: WebSocketServer, room: Room) {
     this.#room = room;
     server.on('connection', (socket: Socket) => {
-      // One whose requests are read by a new parser is known already.
+      // A connection whose requests a new parser reads is known already.
       if (this.#open.has(socket)) return;
       this.#add(socket);
       if (this.count + sockets.clients.size > room.most) this.#makeRoom();
@@ -52,8 +55,8 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (this.#isIdle(socket)) socket.destroy();
     });
-    // Behind its last request a client may close its side and still read (RFC 9112, 9.6). Node takes it for gone
-    // otherwise.
+    // After its last request a client may close its side and still read (RFC 9112, 9.6). Without this option Node takes
+    // the client for gone.
     Object.assign(server, { httpAllowHalfOpen: true });
     // `server.close()` calls it. Node's own also destroys connections whose answer is made but not yet sent.
     server.closeIdleConnections = () => {
@@ -69,7 +72,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** To be called with every request, before it is answered. */
+  /** Call it with every request, before it is answered. */
   expectAnswer({ socket }: { socket: Socket }, answer: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -92,8 +95,8 @@ export class Connections {
   }
 
   /**
-   * To be called repeatedly at a stop. Keeps connections on which a request has come whole and its answer is being
-   * made; others are destroyed: idle ones at once, those whose client has to send or to take something after a pause.
+   * Call it repeatedly at a stop. Keeps connections on which a whole request has come and its answer is being made.
+   * Destroys the others: idle ones at once, those whose client has to send or to read something after a pause.
    */
   closeUnlessWorking(): void {
     if (!this.#stopping) this.#beginStop();

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 
 type UpgradeListener = (request: IncomingMessage, socket: Socket, rest: Buffer) => void;
 
-/** To be called once the server's one listener for upgrades is there. `answered` waits for the requests before. */
+/** Call it after the server's only listener for upgrades was added. `answered` waits for the requests before. */
 export function ignoreOtherUpgrades(
   server: Server,
   answered: (socket: Socket) => Promise<void>,
@@ -25,7 +25,7 @@ export function ignoreOtherUpgrades(
     // Node's own listener is gone until the new parser is there.
     const ignore = (): void => undefined;
     socket.on('error', ignore);
-    // At once: the end of the client's side, which may be next, counts as behind these bytes.
+    // Put the bytes back at once: the end of the client's side, which may be next, must come after them.
     socket.unshift(Buffer.concat([headOf(request), rest]));
     // Two parsers of one connection would not keep the order of their answers.
     await answered(socket);
@@ -36,7 +36,7 @@ export function ignoreOtherUpgrades(
   server.removeAllListeners('upgrade').on('upgrade', take);
 }
 
-/** Not longer than it came, so that it stays within the limit of heads. */
+/** The head of the request. It must not get longer, so that it stays within the limit of heads. */
 function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {

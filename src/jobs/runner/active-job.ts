@@ -53,7 +53,7 @@ export class ActiveJob implements Ranked {
   readonly #ahead: WaitingImage[] = [];
   /** Index to read on from. */
   #nextIndex = 0;
-  /** From the start on, until its first images are there. */
+  /** True from the start of the job until its first images are read. */
   #reading = true;
   #allRead = false;
   /** Taken out of the order of reading. */
@@ -164,7 +164,8 @@ export class ActiveJob implements Ranked {
   finish(image: WaitingImage, end: ImageEnd): void {
     this.#inDetector.delete(image.index);
     if (this.#ended || end.kind === 'left') return;
-    // Not a death: it runs again in the order of the job, a late one beside other images and without a deadline.
+    // Not a death: the image runs again in the order of the job; a late one together with other images and without a
+    // deadline.
     if (end.kind === 'late' || end.kind === 'model_changed') this.#ahead.unshift(image);
     else {
       if (end.kind === 'no_means' && this.#setAside(image, end.outcome.error)) return;
@@ -185,7 +186,7 @@ export class ActiveJob implements Ranked {
     return this.#aside.take(image);
   }
 
-  /** As `JobOutcomes.save`. */
+  /** See `JobOutcomes.save`. */
   save(): Promise<boolean> {
     return this.#outcomes.save();
   }

@@ -6,7 +6,7 @@
 import { hasMoved, type FileRead, type FileStamp } from '../../api/schemas/file-read.js';
 import type { WaitingImage } from '../../store/job-records.js';
 
-/** After each change, and as long as the file is at rest the next ones. */
+/** Pauses before the looks at a file, in their order; the last one repeats. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000];
 const LOOKS_AT_REST = 2;
 /** An upload of one picture takes no longer; a file that is written for ever must not keep its job open. */
@@ -21,7 +21,7 @@ interface Waiting {
 
 export class BeingWritten {
   readonly #giveBack: (image: WaitingImage) => void;
-  /** By index. */
+  /** Images by index. */
   readonly #images = new Map<number, Waiting>();
   readonly #timers = new Set<NodeJS.Timeout>();
 

@@ -65,7 +65,7 @@ const NOTHING = { taken: null, keys: null };
 interface Ended {
   workerId: string;
   taken: PictureTime | null;
-  /** Under which its result can be found; null: it cannot. */
+  /** The keys under which the result can be found; null: it cannot be. */
   keys: ReuseKeys | null;
 }
 
@@ -88,7 +88,7 @@ export type ImageEnd =
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
   if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
-  // Beside the detection: the file may be gone when somebody asks for its time.
+  // Read the time during the detection: later the file may be gone.
   const time = timeOf(runner, run);
   const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {

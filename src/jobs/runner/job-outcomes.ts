@@ -13,7 +13,7 @@ import type { ImageEnd } from './image-run.js';
 import type { Patience } from './patience.js';
 import type { TakenOver } from './reuse.js';
 
-/** Between two calls. After a crash at most the images of this time run again. */
+/** Pause between two calls of the store. After a crash at most the images of this time run again. */
 const BATCH_DELAY_MS = 50;
 
 export interface OutcomeParts {
@@ -21,9 +21,9 @@ export interface OutcomeParts {
   counts: QueueCounts;
   patience: Patience;
   events: JobEvents;
-  /** Between two `job_progress` of a job. */
+  /** Pause between two `job_progress` events of a job. */
   progressIntervalMs: number;
-  /** So many images took over a stored result. */
+  /** Called with the number of images that took over a stored result. */
   onReused: (images: number) => void;
 }
 
@@ -129,7 +129,7 @@ export class JobOutcomes {
     this.#endWait();
   }
 
-  /** With the outcomes that are not stored yet the job is finished. */
+  /** Whether the job is finished, counting the outcomes that are not stored yet. */
   get #isComplete(): boolean {
     return this.#finishedImages + this.#unsaved.length >= this.#job.imageCount;
   }

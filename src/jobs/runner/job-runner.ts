@@ -25,7 +25,10 @@ export interface RunnerParts extends Omit<ImageRunner, 'stopping'>, ActiveJobPar
 const LEAST_SUPPLY = 16;
 /** A suspect runs alone; one that hangs must not block the other images. */
 const SUSPECT_DEADLINE_MS = 60_000;
-/** For the model of a suspect, outside its deadline: an engine may have to be built first, which takes minutes. */
+/**
+ * Limit for loading the model of a suspect, outside its deadline: an engine may have to be built first, which takes
+ * minutes.
+ */
 const MODEL_MS = 20 * 60_000;
 /** Aborted calls settle at once; one that hangs is not waited for. */
 const ABORT_MS = 250;

@@ -24,7 +24,7 @@ export class Patience {
     return this.#failing > 0;
   }
 
-  /** From here on a call is made once. */
+  /** Ends all retries: from now on a call is made once. */
   end(): void {
     this.#over.abort();
   }

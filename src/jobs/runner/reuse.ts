@@ -37,7 +37,7 @@ export class Reuse {
     return reuse !== 'off' && !annotate && upload === undefined;
   }
 
-  /** Under which the result of an image can be found; none where it was not read from a file. */
+  /** The keys under which the result of an image can be found; none if it was not read from a file. */
   keysOf(
     { keyId }: JobSettings,
     path: string,

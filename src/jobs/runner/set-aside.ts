@@ -7,11 +7,11 @@ import type { WaitingImage } from '../../store/job-records.js';
 
 export interface SetAsideTimes {
   pauseMs: number;
-  /** From the first image that was set aside. Starts again when an image in the folder of such an image is done. */
+  /** Time since the first image was set aside. It starts again when an image in the folder of such an image is done. */
   patienceMs: number;
 }
 
-/** With this many the job reads no more images: the others may be on the same volume. */
+/** With this many images set aside the job reads no more: the others may be on the same volume. */
 const MOST = 64;
 
 export class SetAside {

@@ -44,9 +44,9 @@ class WaitingLine {
 }
 
 export class WorkOrder {
-  /** Not started. */
+  /** Jobs that have not started. */
   readonly waiting = new WaitingLine();
-  /** Started and not ended, by number. */
+  /** Jobs that have started and not ended, by number. */
   readonly active = new Map<number, ActiveJob>();
   readonly #ageingSeconds: number;
   #agedTurn = false;

@@ -21,8 +21,8 @@ interface Row {
 const HOW_TO_EXPORT = 'export a detector with task=detect';
 
 /**
- * The fault of the layout, and how to export the model instead; null where nothing is, and without a run for a network
- * that was cut at its head: its end is proven. `run` gives the rows of a run with `raw`.
+ * Returns the fault of the layout and how to export the model instead, or null. A network that was cut at its head
+ * needs no run, because the cut proves its layout. `run` returns the rows of a run with `everyRow`.
  */
 export async function faultOfLayout(
   model: Layout,
@@ -32,7 +32,7 @@ export async function faultOfLayout(
   const rows = rowsOf(await run()).filter(({ box, score, classId }) =>
     [...box, score, classId].every(Number.isFinite),
   );
-  // Rows of score 0 fill up.
+  // A `final` output is filled up with rows of score 0.
   const filled = model.layout === 'final' ? rows.filter(({ score }) => score !== 0) : rows;
   if (filled.length === 0) return null;
   return (

@@ -31,7 +31,7 @@ export interface Picture {
 
 const box = z.tuple([z.number(), z.number(), z.number(), z.number()]);
 const knownPictureSchema = z.object({
-  /** Beside the file. */
+  /** File name of the picture, in the folder of this file. */
   image: z.string(),
   boxes: z.array(z.object({ class: z.string(), box })),
 });
@@ -68,7 +68,7 @@ export const runOn = (
   picture: Picture,
   { modelId }: NativeModel,
   core: Pick<Core, 'run'>,
-  more: { iou?: number; raw?: boolean } = {},
+  more: { iou?: number; everyRow?: boolean } = {},
 ) =>
   core.run({
     modelId,
@@ -163,7 +163,7 @@ function judgeDrift(run: readonly Detection[], first: readonly Detection[]): str
     : `its boxes drift: of ${first.length} on the self-check picture at start, ${repeated.length} are still there`;
 }
 
-/** One class, and the same place to half a pixel or to this overlap. */
+/** Whether the boxes have one class and the same place, to half a pixel or to this overlap. */
 function isSame(found: Detection, expected: KnownBox, leastOverlap: number): boolean {
   if (found.class !== expected.class) return false;
   // Boxes clamped to nothing have no overlap, not even with themselves.

@@ -15,7 +15,7 @@ const ANSWER_WITHIN_MS = 60_000;
 
 export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
-  /** For models that come without a picture of their own. */
+  /** The picture for models without one of their own. */
   picture: Picture;
   logger: Logger;
 }
@@ -50,7 +50,7 @@ export class SelfCheck {
     const check = new ModelCheck(known?.boxes ?? null, model.native.layout);
     const shown = { picture, boxes: known?.boxes ?? [] };
     const fault =
-      (await faultOfLayout(model.native, () => this.#run(model, picture, { raw: true }))) ??
+      (await faultOfLayout(model.native, () => this.#run(model, picture, { everyRow: true }))) ??
       check.judge(await this.#look(model, picture)) ??
       (await faultOfInputs(model.native, shown, (part) => this.#look(model, part)));
     if (fault !== null) {
@@ -73,7 +73,7 @@ export class SelfCheck {
     clearInterval(this.#timer);
   }
 
-  /** One round over the loaded models; joins a round in progress. Sets or clears their `distrust`. Never rejects. */
+  /** Checks all loaded models; joins a round in progress. Sets or clears their `distrust`. Never rejects. */
   checkAll(): Promise<void> {
     this.#round ??= this.#checkLoaded().finally(() => {
       this.#round = null;
@@ -117,7 +117,7 @@ export class SelfCheck {
   async #run(
     model: LoadedModel,
     picture: Picture,
-    more: { raw?: boolean } = {},
+    more: { everyRow?: boolean } = {},
   ): Promise<Float32Array> {
     const run = runOn(picture, model.native, this.#options.core, more);
     const raw = await inTime(run, ANSWER_WITHIN_MS, null);

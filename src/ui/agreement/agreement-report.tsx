@@ -1,4 +1,4 @@
-/** Where the boxes of two models on the same pictures agree, and where they do not. */
+/** A report of where the boxes of two models on the same pictures agree, and where they do not. */
 import { useSignal } from '@preact/signals';
 import type { Agreement } from '../../client/records.js';
 import { Facts, type Fact } from '../parts/facts.js';

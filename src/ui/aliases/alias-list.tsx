@@ -23,7 +23,7 @@ const AliasDialog = lazy('Opening the form', async () => {
 export function AliasList() {
   const { answer, fault, actionFault, ask, act } = useAsked(() => service.aliases.list());
   const changed = useSignal<Alias | 'new' | null>(null);
-  /** For readers of a screen. */
+  /** A sentence that screen readers say. */
   const said = useSignal('');
   const now = useNow(1_000);
   const all = answer.value;

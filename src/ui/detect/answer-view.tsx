@@ -15,7 +15,7 @@ import { usePictureMarks } from '../picture/marks.js';
 import { floorOf } from '../picture/shown-boxes.js';
 import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
-import { draft, isEditing } from '../regions/region-choice.js';
+import { draftCorners, isEditing } from '../regions/region-choice.js';
 import { RegionCounts, RegionShapes } from '../regions/region-shapes.js';
 import { fileName, percent } from '../text/format.js';
 import { ComparisonChoice, useComparison } from './comparison.js';
@@ -51,7 +51,7 @@ const RegionHandles = lazy('Opening the corners of regions', async () => {
 });
 
 function toggleEditor(): void {
-  draft.value = null;
+  draftCorners.value = null;
   isEditing.value = !isEditing.peek();
 }
 

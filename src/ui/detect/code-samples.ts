@@ -15,11 +15,11 @@ interface Sample extends DetectChoice {
   /** Origin of the service. */
   origin: string;
   needsKey: boolean;
-  /** Those of the view, for a program that has no service. */
+  /** The regions of the view, for a program that runs without a service. */
   viewRegions?: readonly Region[];
 }
 
-/** By the name that the page shows. */
+/** The samples by the names that the page shows. */
 export const SAMPLES = {
   curl: asCurl,
   Python: asPython,
@@ -38,7 +38,7 @@ export function asCurl({ source, origin, needsKey, ...choice }: Sample): string 
   }
   const form = Object.entries(fields).map(([name, value]) => {
     const text = asText(value);
-    // In the value of `-F` some characters are curl's own.
+    // `--form-string`, because some characters in the value of `-F` are curl's own.
     const flag = /^[@<"]|;/.test(text) ? '--form-string' : '-F';
     return `${flag} ${quoted(`${name}=${text}`)}`;
   });

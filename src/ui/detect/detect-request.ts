@@ -32,7 +32,7 @@ interface ShownChoice extends Omit<DetectChoice, 'classes'> {
   hidden: ReadonlySet<string>;
 }
 
-/** The request whose answer is what is shown. */
+/** The request whose answer has exactly the shown boxes. */
 export function shownRequest(choice: ShownChoice): DetectChoice {
   const { asked, detections, hidden, ...same } = choice;
   const { threshold, classThresholds, maxDetections } = same;
@@ -42,19 +42,19 @@ export function shownRequest(choice: ShownChoice): DetectChoice {
   const boxes = shownBoxes(detections, limits).length;
   const isCut = maxDetections !== undefined && boxes < detections.length;
   if ((found.length > 0 && shown.length === 0) || (isCut && boxes === 0)) {
-    // Nothing is above 1.
+    // No box has a confidence above 1, so this threshold returns none.
     const own = classThresholds === undefined ? {} : { classThresholds: {} };
     return { ...same, ...own, classes: asked, threshold: 1 };
   }
   // Boxes that are not shown do not count towards the limit of boxes.
   const most = isCut ? { maxDetections: boxes } : {};
   if (shown.length === found.length) return { ...same, ...most, classes: asked };
-  // A request that names classes merges none by default, one without does.
+  // A request that names classes does not merge classes by default; a request without classes does.
   const { mergeClasses = asked.length === 0 } = same;
   return { ...same, ...most, classes: shown, mergeClasses };
 }
 
-/** By names in small letters. */
+/** Thresholds by the names of classes in small letters. */
 export function byClassOf(
   classThresholds: WrittenOptions['classThresholds'] = {},
 ): ReadonlyMap<string, number> {
@@ -63,7 +63,7 @@ export function byClassOf(
   );
 }
 
-/** Also those that boxes may be besides. */
+/** All classes of the boxes, with the alternative classes. */
 function classesOf(detections: readonly Detection[]): string[] {
   const all = detections.flatMap(({ class: name, alternative }) =>
     alternative === undefined ? [name] : [name, alternative.class],

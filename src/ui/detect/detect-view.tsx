@@ -110,7 +110,7 @@ interface ShownProps {
 function Shown({ onPick, onOpen }: ShownProps) {
   const source = asked.value;
   const answer = detected.value;
-  // With another choice for the same picture its boxes stay until the new ones come.
+  // When options change for the same picture, its boxes stay until the new ones come.
   const isOther = source !== null && !(answer !== null && isSame(source, answer.source));
   if (isBusy.value && isOther) return <PendingPicture source={source} />;
   if (answer === null) return <Samples onPick={onPick} onOpen={onOpen} />;
@@ -136,7 +136,7 @@ function Controls({ file, onPick, onPhotos }: ControlsProps) {
   const folder = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const source = asked.value;
-  // Not in the types of elements.
+  // The types of elements lack this attribute.
   useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
   useEffect(() => {
     if (field.current !== null) field.current.value = source?.kind === 'path' ? source.path : '';

@@ -53,7 +53,7 @@ export const chosenModel = computed(
     offered.value.find(({ is_default }) => is_default),
 );
 
-/** With which the model is detected where a request names no other. */
+/** The threshold of the model, for a request that names no other. */
 const ownThreshold = computed(() => chosenModel.value?.confidence_threshold ?? 0.5);
 const askedThreshold = computed(() => Math.min(ASKED_CONFIDENCE, ownThreshold.value));
 

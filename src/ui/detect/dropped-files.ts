@@ -4,7 +4,7 @@ import { photoOf, type PhotoFile } from '../../client/upload-calls.js';
 export interface Dropped {
   /** Nothing but this file, which is no folder. */
   single: File | null;
-  /** To be read before the event is over. */
+  /** All dropped files. Read it before the event is over. */
   all: Promise<PhotoFile[]>;
 }
 

@@ -6,7 +6,7 @@ import { choose } from './detection.js';
 
 export const MORE_ROWS = WRITTEN_ROWS.filter(({ name }) => name !== 'tiles');
 
-/** For the address. */
+/** Empties these options in the address. */
 export const noMore = Object.fromEntries(MORE_ROWS.map(({ wireName }) => [wireName, '']));
 
 export function MoreOptions() {

@@ -1,11 +1,11 @@
-/** With what other settings a shown answer can be compared: each is one field of its request. */
+/** The other settings that a shown answer can be compared with: each is one field of its request. */
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import { imagesOf, tilesOf, tilesText, type Tiles } from '../../api/tiles.js';
 import type { DetectChoice } from './detect-request.js';
 
 export interface Offer {
   group: string;
-  /** In the address: the field and its value. */
+  /** The field and its value, as the address has them. */
   value: string;
   text: string;
 }

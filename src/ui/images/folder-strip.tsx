@@ -25,7 +25,7 @@ export function FolderStrip({ path, onPick }: { path: string; onPick: (path: str
     return () => stop.abort();
   }, [folder, entries]);
   const shown = entries.value;
-  // Until they are known their place is kept, so that nothing moves.
+  // Until the pictures are known the strip keeps its height, so that nothing moves.
   if (shown === null) return <div class="strip" />;
   if (shown.length < 2) return null;
   return (

@@ -1,5 +1,5 @@
 /** Which images of a job are shown: read from the address, sent to the service. */
-import { IMAGE_OUTCOMES } from '../../api/jobs.js';
+import { IMAGE_OUTCOMES } from '../../api/job-values.js';
 import type { JobImagesQuery } from '../../client/lattice-client.js';
 import { listOf, listText, type Query } from '../address/address.js';
 import type { Detection } from '../picture/shown-boxes.js';
@@ -25,10 +25,10 @@ export function readFilter({ outcome, class: classes, below }: Query): ImageFilt
 
 export const isFiltered = (filter: ImageFilter): boolean => Object.keys(queryOf(filter)).length > 0;
 
-/** In the address. */
+/** The filter of an address without one. */
 export const NO_FILTER = { outcome: '', class: '', below: '' };
 
-/** As it stands in the address. */
+/** The filter as the query of the page's address. */
 export function queryOf({ outcome, classes, below }: ImageFilter): Record<string, string> {
   return {
     ...(outcome === null ? {} : { outcome }),
@@ -37,7 +37,7 @@ export function queryOf({ outcome, classes, below }: ImageFilter): Record<string
   };
 }
 
-/** As the service takes it. */
+/** The filter as the query of the service. */
 export function imagesQuery({ outcome, classes, below }: ImageFilter): JobImagesQuery {
   return {
     outcome: outcome ?? undefined,

@@ -25,7 +25,7 @@ type Shown = Awaited<ReturnType<typeof readAround>>;
 
 interface ImageViewProps {
   jobId: string;
-  /** With which the job ran. */
+  /** The threshold that the job ran with. */
   threshold: number;
   index: number;
   filter: ImageFilter;
@@ -42,7 +42,7 @@ export function ImageView({ jobId, threshold, index, filter }: ImageViewProps) {
       (found) => {
         shown.value = found;
         fault.value = null;
-        // One that was opened from its box leads back to the boxes.
+        // A picture that was opened from one of its boxes leads back to the boxes.
         if (address.peek().query.box === undefined) lastPlace.set(jobId, filter, found.place);
       },
       (error: unknown) => {

@@ -15,7 +15,7 @@ import { fileName } from '../text/format.js';
 
 interface ProcessedImageProps {
   image: Extract<JobImage, { status: 'ok' }>;
-  /** With which the job ran. */
+  /** The threshold that the job ran with. */
   threshold: number;
 }
 

@@ -14,7 +14,7 @@ const NARROWEST = 150;
 /** The line below the picture. */
 const CAPTION = 30;
 
-/** At least two columns; pictures have four parts of width to three of height. */
+/** There are at least two columns. The width and height of a picture are 4 to 3. */
 export function tileLayout(available: number): TileLayout {
   const most = Math.max(2, Math.floor((available + GAP) / (NARROWEST + GAP)));
   const columns = Math.max(2, Math.min(most, Math.ceil((available + GAP) / (WIDEST + GAP))));

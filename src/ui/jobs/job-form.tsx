@@ -46,7 +46,7 @@ interface JobFormProps {
   label: string;
   /** Fields that come after what to look for. */
   children?: ComponentChildren;
-  /** On the button that sends. */
+  /** Text of the button that sends the form. */
   submit: string;
   /** `text` reads a field of `first` or `children`. A rejection is shown. */
   onSubmit: (fields: JobFields, text: (name: string) => string) => Promise<void>;
@@ -259,7 +259,7 @@ function WhatToFind({ choice: { type, model, threshold } }: { choice: Choice }) 
   );
 }
 
-/** None chosen: those of the type. */
+/** The choice of classes. Without one the job type decides. */
 function ClassChoice({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null;
   return (
@@ -274,7 +274,7 @@ function ClassChoice({ names }: { names: readonly string[] }) {
   );
 }
 
-/** By which its jobs are found again, and how long they stay. */
+/** Fields by which the jobs are found again, and how long their results are kept. */
 function Labels({ isNamed }: { isNamed: boolean }) {
   return (
     <details>

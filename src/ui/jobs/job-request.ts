@@ -13,7 +13,7 @@ export const JOB_TYPE_TEXTS: readonly { type: JobSubmit['job_type']; text: strin
 ];
 
 export interface JobFields extends GivenFields {
-  /** One path a line; empty lines are none. */
+  /** One path per line; empty lines do not count. */
   paths: string;
   type: JobSubmit['job_type'];
   model: string;
@@ -31,7 +31,7 @@ export interface JobFields extends GivenFields {
 /** Rows of the fields that the form has. */
 export const FORM_ROWS = FIELD_ROWS.filter(({ label }) => label !== undefined);
 
-/** From the texts of the form. */
+/** Reads the fields from the texts of the form. */
 export const givenFields = (text: (name: string) => string): GivenFields =>
   Object.fromEntries(FORM_ROWS.map((row) => [row.wireName, valueOf(row, text(row.wireName))]));
 
@@ -59,7 +59,7 @@ export function metadataFault(text: string): string {
 export const pathLines = (text: string): string[] =>
   text.split(/\r?\n/).filter((line) => line.trim() !== '');
 
-/** As JSON: the metadata keep their text, and with it the digits of long numbers. */
+/** The request as JSON text, in which the metadata keep the digits of long numbers. */
 export function jobRequest(fields: JobFields): string {
   const request = { ...jobSettings(fields), image_paths: pathLines(fields.paths) };
   return jobText(request, metadataText(fields));

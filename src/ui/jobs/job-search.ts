@@ -5,7 +5,7 @@ import {
   type FilterRow,
   type PageFilter,
 } from '../../api/job-filters.js';
-import { JOB_STATUSES } from '../../api/jobs.js';
+import { JOB_STATUSES } from '../../api/job-values.js';
 import type { JobFilter, JobStatus } from '../../client/records.js';
 import type { Query } from '../address/address.js';
 
@@ -17,7 +17,7 @@ export const STATE_NAMES: Record<JobStatus['status'], string> = {
   failed: 'Failed or cancelled',
 };
 
-/** The first is that of an address without one. */
+/** The orders of the list. An address without one has the first. */
 export const SORTS = [
   ['submitted', 'Newest first'],
   ['-submitted', 'Oldest first'],
@@ -51,7 +51,7 @@ export function readSearch(query: Query): JobSearch {
 
 export const ALL_JOBS = readSearch({});
 
-/** As it stands in the address. */
+/** The search as the query of the page's address. */
 export function searchQuery({ state, sort, ...texts }: JobSearch): Query {
   return { ...texts, state: state ?? '', sort: sort === 'submitted' ? '' : sort };
 }
@@ -59,7 +59,7 @@ export function searchQuery({ state, sort, ...texts }: JobSearch): Query {
 const givenRows = (search: JobSearch): SearchRow[] =>
   SEARCH_ROWS.filter(({ page }) => search[page.name] !== '');
 
-/** As the service is asked. */
+/** The search as the filter of the service's list. */
 export function searchFilter(search: JobSearch): JobFilter {
   const { state, sort } = search;
   const texts = givenRows(search).map(({ page, wireName }) => [wireName, search[page.name]]);
@@ -82,6 +82,6 @@ export function nothingFound(search: JobSearch): string {
   const { state } = search;
   return [
     state === null ? 'No job' : `No ${STATE_NAMES[state].toLowerCase()} job`,
-    ...givenRows(search).map(({ page }) => withValue(page.those, search[page.name])),
+    ...givenRows(search).map(({ page }) => withValue(page.phrase, search[page.name])),
   ].join(' ');
 }

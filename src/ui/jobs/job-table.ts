@@ -15,7 +15,7 @@ export function hasEnded(job: Pick<JobStatus, 'status'>): boolean {
 /** Results that go within this time are pointed out. */
 export const SOON_S = 24 * 3_600;
 
-/** As people see it: the service ends a job that is cancelled as failed. */
+/** The states that people see. The service ends a cancelled job as failed. */
 export type ShownState = JobStatus['status'] | 'cancelled';
 
 export function shownState({ status, error }: Pick<JobStatus, 'status' | 'error'>): ShownState {

@@ -1,5 +1,5 @@
 /** The jobs: by state, by search, in the order that is asked for. */
-import { JOB_STATUSES } from '../../api/jobs.js';
+import { JOB_STATUSES } from '../../api/job-values.js';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { hashOf } from '../address/address.js';

@@ -86,7 +86,7 @@ function Chip({ row: { page }, search }: ControlProps) {
     <Button
       icon="close"
       class="chip"
-      name={`Show ${withValue(page.others, value)} too`}
+      name={`Show ${withValue(page.phraseWithout, value)} too`}
       onClick={() => open(search, { [page.name]: '' })}
     >
       {withValue(page.label, visible(value))}

@@ -33,7 +33,7 @@ export function presenceAt(now: number): Presence {
   });
 }
 
-/** From now on; call the result to stop. */
+/** Calls the follower from now on. Call the result to stop. */
 export function followJobs(follower: JobFollower): () => void {
   followers.add(follower);
   return () => followers.delete(follower);

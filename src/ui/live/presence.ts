@@ -1,12 +1,12 @@
-/** Whether the service is there: by what came last, and not by what is late. */
+/** Whether the service is reachable. The last news decides; an answer that is only late does not count against it. */
 import type { FeedState } from './job-feed.js';
 
-/** A busy service may answer late, and the connection for events may break: it is away only without any news. */
+/** The service counts as unreachable after this long without an answer or event: a busy service may answer late. */
 const SILENT_S = 20;
 
 /**
- * `connecting`: its events do not come yet, or not any more, but it may well answer. `away`: nothing takes a
- * connection, or no news came for 20 s.
+ * `connecting`: the event stream is not open, but the service may answer. `away`: nothing accepts a connection, or no
+ * answer or event came for 20 s.
  */
 export type Presence =
   | { kind: 'live' | 'connecting' }

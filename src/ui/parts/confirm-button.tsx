@@ -9,7 +9,7 @@ interface ConfirmProps {
   name?: string;
   /** The question of the dialog. */
   title: string;
-  /** On the button that does it; by default the label. */
+  /** Text of the button that confirms. Absent: the label. */
   confirm?: string;
   disabled?: boolean;
   /** `primary`: nothing is lost by it. */

@@ -11,7 +11,7 @@ interface InPlaceProps {
   /** Several lines; Enter begins a new one. */
   isLong?: boolean;
   placeholder?: string;
-  /** On the button that begins; without it there is a pencil. */
+  /** Text of the button that begins the edit. Absent: the button is a pencil. */
   begin?: string | undefined;
   /** False: it was refused, and what was written stays. */
   onSave: (text: string) => Promise<boolean>;
@@ -26,7 +26,7 @@ export function InPlace(props: InPlaceProps) {
   const isOpen = useSignal(false);
   const wasOpen = useRef(false);
   const isBusy = useSignal(false);
-  // Before the next key arrives: it belongs into the field.
+  // Set the focus before the next key arrives, which belongs to the field.
   useLayoutEffect(() => {
     if (isOpen.value) place.current?.querySelector<HTMLElement>('input, textarea')?.focus();
     else if (wasOpen.current) place.current?.querySelector('button')?.focus();

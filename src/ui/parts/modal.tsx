@@ -11,7 +11,7 @@ export function Modal(props: {
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  // In the task that mounts it: a key pressed right after would otherwise go to the page beneath.
+  // Opened in the task that mounts it: otherwise a key pressed right after would go to the page beneath.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog

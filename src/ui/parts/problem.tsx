@@ -4,7 +4,7 @@ import { ServiceError } from '../../client/service-error.js';
 import { CopyButton } from './copy-button.js';
 import { Foreign } from './foreign.js';
 
-/** As in an error answer or in the record of a job. */
+/** The fields that an error answer and the record of a job have. */
 export interface ShownProblem {
   title: string;
   detail: string;

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Modal } from './modal.js';
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key`; two that follow each other are separated by a space. */
+  /** Names of keys from `KeyboardEvent.key`; a space separates two keys that are pressed one after the other. */
   keys: string;
   title: string;
   run: () => void;
@@ -24,7 +24,7 @@ const isHelpOpen = signal(false);
 /** Two keys follow each other within this time. */
 const SEQUENCE_MS = 1_000;
 
-/** For as long as the component is there. */
+/** Registers the shortcuts for as long as the component is mounted. */
 export function useShortcuts(name: string, shortcuts: readonly Shortcut[]): void {
   const current = useRef(shortcuts);
   current.current = shortcuts;

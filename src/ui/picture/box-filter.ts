@@ -12,7 +12,7 @@ export type BoxFilter = ReturnType<typeof boxFilter>;
 interface Choices {
   /** The slider goes no lower. */
   floor: ReadonlySignal<number>;
-  /** Where none is chosen. */
+  /** The threshold as long as none is chosen. */
   first: ReadonlySignal<number>;
   /** Below it there may be boxes that are not in the answer: it is the threshold then. */
   known: ReadonlySignal<number>;

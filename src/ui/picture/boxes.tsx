@@ -81,7 +81,7 @@ function Labels({ placed, stage, labels }: Pick<BoxesProps, 'placed' | 'stage' |
   );
 }
 
-/** One box above all others, with its label in any case. */
+/** The marked box above all others, always with its label. */
 function Marked(
   props: Pick<BoxesProps, 'placed' | 'stage' | 'labels'> & { id: ReadonlySignal<number | null> },
 ) {
@@ -130,7 +130,7 @@ function labelWidth(shown: ShownBox): number {
   return textWidth(labelText(shown)) + 2 * LABEL_PADDING;
 }
 
-/** As in `.box-label` of the style sheet. */
+/** The font of `.box-label` in the style sheet. */
 const FONT = "600 12px 'Inter Variable', 'Inter Fallback', sans-serif";
 
 /** Changes once the font has come: widths measured before are of another one. */
@@ -144,7 +144,7 @@ document.fonts.load("600 12px 'Inter Variable'").then(
     widths = new Map();
     fontEpoch.value += 1;
   },
-  // Without it the text stands in the fallback, which is as wide.
+  // If the font does not load, the text stands in the fallback, which is as wide.
   () => undefined,
 );
 

@@ -13,7 +13,7 @@ interface ComparedPictureProps {
   path: string;
   size: ImageSize;
   compared: readonly ComparedBox<ShownBox>[];
-  /** Where boxes that are the same were left out; otherwise counted. */
+  /** Counts of the changes. Given if boxes that are the same were left out; otherwise they are counted here. */
   counts?: Readonly<Record<Change, number>>;
 }
 

@@ -1,14 +1,14 @@
 import { useSignal, type Signal } from '@preact/signals';
-import { WHOLE, type Share, type Size, type ViewWindow } from './view-window.js';
+import { WHOLE, type PicturePoint, type Size, type ViewWindow } from './view-window.js';
 
 /** Labels of all boxes that have room, of the marked one only, or none. */
 export type LabelMode = 'fit' | 'one' | 'none';
 
-/** While it is set, presses draw and choose no boxes. */
+/** A tool that takes the presses on the picture, which then choose no boxes. */
 export interface PointTool {
-  press: (at: Share) => void;
+  press: (at: PicturePoint) => void;
   /** Null when the pointer has left. */
-  hover: (at: Share | null) => void;
+  hover: (at: PicturePoint | null) => void;
 }
 
 /** Which box is marked, and how boxes are shown: shared by the picture and the list beside it. */
@@ -24,9 +24,9 @@ export interface PictureMarks {
   zoomTo: Signal<number | 'whole' | null>;
   /** The part of the picture that is shown. */
   viewWindow: Signal<ViewWindow>;
-  /** The place that the picture has on the screen; its width is 0 until that is known. */
+  /** Size of the picture on the screen; its width is 0 until it is known. */
   stage: Signal<Size>;
-  /** Null: the pointer marks boxes. */
+  /** Set by the draft of a region while it is shown. Null: the pointer marks boxes. */
   tool: Signal<PointTool | null>;
 }
 

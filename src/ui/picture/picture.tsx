@@ -18,7 +18,7 @@ interface PictureProps {
   marks: PictureMarks;
   /** Shown dimmed: the picture is about to change. */
   isOld?: boolean;
-  /** Over the picture. */
+  /** Content shown over the picture. */
   children?: ComponentChildren;
   /** Buttons beside those of the picture. */
   tools?: JSX.Element | undefined;

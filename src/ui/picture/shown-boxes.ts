@@ -11,13 +11,13 @@ export type ImageSize = ImageFields['image'];
 /** A detection with a number of its own, which picture and list share. */
 export interface ShownBox extends Detection {
   id: number;
-  /** Where two answers are compared: what became of it. */
+  /** Set if two answers are compared: how the box changed. */
   change?: Change;
   /** The box of the other answer, for a box that has changed. */
   after?: Detection;
 }
 
-/** As the service answers it. */
+/** The box in the form of the service's answer. */
 export function detectionOf(box: ShownBox): Detection {
   const detection: Detection & { id?: number } = { ...box };
   delete detection.id;
@@ -27,7 +27,7 @@ export function detectionOf(box: ShownBox): Detection {
 /** A box is shown above it. */
 export interface Thresholds {
   threshold: number;
-  /** In its place, by the name of the class in small letters. */
+  /** Thresholds that replace `threshold`, by names of classes in small letters. */
   byClass?: ReadonlyMap<string, number> | undefined;
 }
 

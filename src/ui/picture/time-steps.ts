@@ -1,4 +1,4 @@
-/** Where the time of an image went. */
+/** The steps that took the time of an image. */
 import type { ImageFields } from '../../client/records.js';
 
 export interface TimeStep {
@@ -6,7 +6,7 @@ export interface TimeStep {
   ms: number;
 }
 
-/** In the order in which they happen. */
+/** The steps in the order in which they happen. */
 export function timeSteps({ timings_ms }: Pick<ImageFields, 'timings_ms'>): TimeStep[] {
   const { queue, model_load: load, ...work } = timings_ms;
   const waits = load === undefined ? { queue } : { queue, 'model load': load };

@@ -18,7 +18,7 @@ export interface ViewWindow extends Point {
 
 export const WHOLE: ViewWindow = { zoom: 1, x: 0, y: 0 };
 export const MOST_ZOOM = 16;
-/** Around a box that is shown by itself, as a share of the stage. */
+/** The margin around a box that is zoomed to, as a fraction of the stage. */
 const PADDING = 0.2;
 
 /** The point of the picture under `at` stays there. */
@@ -32,7 +32,7 @@ export function moved(view: ViewWindow, dx: number, dy: number, stage: Size): Vi
   return inside({ zoom: view.zoom, x: view.x + dx, y: view.y + dy }, stage);
 }
 
-/** The box in the middle, as large as fits. `rect` is at zoom 1. */
+/** Shows the box in the middle, as large as fits. `rect` is at zoom 1. */
 export function windowOn(rect: Rect, stage: Size): ViewWindow {
   const room = 1 - 2 * PADDING;
   const fit = Math.min((stage.width * room) / rect.width, (stage.height * room) / rect.height);
@@ -58,30 +58,30 @@ export function onScreen(
   };
 }
 
-/** A place of the picture in shares of its width and height. */
-export type Share = readonly [x: number, y: number];
+/** A point of the picture: `x` and `y` as fractions of its width and height. */
+export type PicturePoint = readonly [x: number, y: number];
 
-/** A tenth of a pixel of a thousand; the texts of programs stay short. */
+/** Fractions have four digits: a tenth of a pixel in a picture of 1000 pixels. Texts of programs stay short. */
 const SHARE_STEPS = 10_000;
 
-/** In the picture, also where the point lies beside it. */
-export function shareOf(x: number, y: number): Share {
+/** Moves a point that lies beside the picture onto its edge. */
+export function shareOf(x: number, y: number): PicturePoint {
   const rounded = (share: number) =>
     Math.round(Math.min(1, Math.max(0, share)) * SHARE_STEPS) / SHARE_STEPS;
   return [rounded(x), rounded(y)];
 }
 
-export function shareAt({ x, y }: Point, stage: Size, view: ViewWindow): Share {
+export function shareAt({ x, y }: Point, stage: Size, view: ViewWindow): PicturePoint {
   const { zoom } = view;
   return shareOf((x - view.x) / (stage.width * zoom), (y - view.y) / (stage.height * zoom));
 }
 
-export function placeOf([x, y]: Share, stage: Size, view: ViewWindow): Point {
+export function placeOf([x, y]: PicturePoint, stage: Size, view: ViewWindow): Point {
   const { zoom } = view;
   return { x: view.x + x * stage.width * zoom, y: view.y + y * stage.height * zoom };
 }
 
-/** The box under a point; of several the smallest, which the others would hide. */
+/** Index of the smallest box under a point: larger ones would hide it. */
 export function boxAt(point: Point, rects: readonly Rect[]): number | null {
   let found: number | null = null;
   let least = Infinity;
@@ -94,7 +94,7 @@ export function boxAt(point: Point, rects: readonly Rect[]): number | null {
   return found;
 }
 
-/** No edge of the picture comes into the stage. */
+/** Moves the window so that no edge of the picture comes into the stage. */
 function inside({ zoom, x, y }: ViewWindow, { width, height }: Size): ViewWindow {
   const clamp = (value: number, length: number) =>
     Math.min(0, Math.max(length * (1 - zoom), value));

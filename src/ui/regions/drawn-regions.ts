@@ -1,6 +1,6 @@
 /** Regions while they are drawn. Pure functions; corners are shares of the picture's width and height. */
 import { LEAST_POINTS, REGION_LIMITS, regionFaults, type Region } from '../../api/region-rules.js';
-import { shareOf, type Share } from '../picture/view-window.js';
+import { shareOf, type PicturePoint } from '../picture/view-window.js';
 
 export type Polygon = Region['polygon'];
 
@@ -50,7 +50,7 @@ export function withRegion(
   return regions.map((region, index) => (index === at ? { ...region, ...changes } : region));
 }
 
-export function withCornerAt(polygon: Polygon, corner: number, to: Share): Polygon {
+export function withCornerAt(polygon: Polygon, corner: number, to: PicturePoint): Polygon {
   return polygon.map((each, index) => (index === corner ? shareOf(...to) : each));
 }
 
@@ -64,7 +64,7 @@ export function withCornerAfter(polygon: Polygon, corner: number): Polygon {
   ];
 }
 
-export function middleAfter(polygon: Polygon, corner: number): Share {
+export function middleAfter(polygon: Polygon, corner: number): PicturePoint {
   const [x, y] = polygon[corner] ?? [0, 0];
   const [nextX, nextY] = polygon[(corner + 1) % polygon.length] ?? [x, y];
   return shareOf((x + nextX) / 2, (y + nextY) / 2);
@@ -76,10 +76,10 @@ export function withoutCorner(polygon: Polygon, corner: number): Polygon {
   return polygon.filter((_, index) => index !== corner);
 }
 
-/** Where an arrow key moves a corner; null for other keys. */
-export function steppedBy(key: string, isFine: boolean, [x, y]: Share): Share | null {
+/** The point to which an arrow key moves a corner; null for other keys. */
+export function steppedBy(key: string, isFine: boolean, [x, y]: PicturePoint): PicturePoint | null {
   const step = isFine ? FINE_STEP : STEP;
-  const moves: Record<string, Share> = {
+  const moves: Record<string, PicturePoint> = {
     ArrowLeft: [x - step, y],
     ArrowRight: [x + step, y],
     ArrowUp: [x, y - step],

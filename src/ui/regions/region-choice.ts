@@ -1,17 +1,17 @@
-/** The regions that the detect view shows and asks for: those of a view, or those that were drawn here. */
+/** The regions that the detect view shows and asks for: the regions of a stored view, or regions drawn on this page. */
 import { computed, effect, signal } from '@preact/signals';
 import type { Region } from '../../api/region-rules.js';
 import type { DetectResponse, View } from '../../client/records.js';
 import { address } from '../address/location.js';
-import type { Share } from '../picture/view-window.js';
+import type { PicturePoint } from '../picture/view-window.js';
 import { service } from '../session/session.js';
 import { drawingFaults } from './drawn-regions.js';
 
-/** A corner is dragged through many places. */
+/** Regions are asked for this long after their last change, because a dragged corner changes them many times. */
 const SETTLED_MS = 400;
 
 interface Drawn {
-  /** The address at which they were drawn: with another one they are not shown. */
+  /** The view that the address named when they were drawn. They are shown only while it names this one. */
   address: string;
   /** The view that they were made from; empty: none. */
   view: string;
@@ -20,16 +20,16 @@ interface Drawn {
 
 /** The view of the address; empty: the service looks for one by the path. */
 export const view = computed(() => address.value.query.view ?? '');
-/** Whose regions the answer has. */
+/** The view whose regions the answer has. */
 export const used = signal<Pick<View, 'name' | 'version' | 'regions'> | null>(null);
 
 const made = signal<Drawn | null>(null);
 const settled = signal<Drawn | null>(null);
 const ofAddress = (drawn: Drawn | null) => (drawn?.address === view.value ? drawn : null);
 
-/** Null: those of the view. */
+/** The drawn regions. Null: the regions of the view are shown. */
 export const drawn = computed(() => ofAddress(made.value)?.regions ?? null);
-export const shown = computed(() => drawn.value ?? used.value?.regions ?? []);
+export const shownRegions = computed(() => drawn.value ?? used.value?.regions ?? []);
 export const faults = computed(() => drawingFaults(drawn.value ?? []));
 /** The drawn regions as requests have them. Null: there are none, and the view counts. */
 export const asked = computed(() =>
@@ -41,12 +41,12 @@ export const viewName = computed(
 );
 
 export const isEditing = signal(false);
-/** Number of the region whose corners are shown. */
-export const chosen = signal<number | null>(null);
+/** Index of the region whose corners are shown. */
+export const chosenIndex = signal<number | null>(null);
 /** Corners of a region that is being drawn. */
-export const draft = signal<readonly Share[] | null>(null);
-/** Where the pointer is while one is drawn. */
-export const hovered = signal<Share | null>(null);
+export const draftCorners = signal<readonly PicturePoint[] | null>(null);
+/** The point under the pointer while a region is drawn. */
+export const hoveredPoint = signal<PicturePoint | null>(null);
 
 let settling: ReturnType<typeof setTimeout> | undefined;
 effect(() => {
@@ -61,15 +61,15 @@ effect(() => {
   settling = setTimeout(() => (settled.value = next), SETTLED_MS);
 });
 
-export function change(to: (regions: readonly Region[]) => readonly Region[]): void {
-  const regions = to(shown.peek());
+export function changeRegions(to: (regions: readonly Region[]) => readonly Region[]): void {
+  const regions = to(shownRegions.peek());
   const name = viewName.peek();
-  // An empty list asks for no view where one would fit.
+  // An empty list is drawn regions too: it keeps the service from looking for a view by the path.
   const isNone = regions.length === 0 && name === '';
   made.value = isNone ? null : { address: view.peek(), view: name, regions };
 }
 
-/** Regions of a view that is gone. */
+/** Shows the regions of a deleted view as drawn ones. */
 export function keepDrawn(regions: readonly Region[]): void {
   used.value = null;
   made.value = { address: view.peek(), view: '', regions };
@@ -78,18 +78,18 @@ export function keepDrawn(regions: readonly Region[]): void {
 /** Drops the drawn regions; the regions of the view come back. */
 export function discard(): void {
   made.value = null;
-  chosen.value = null;
-  draft.value = null;
+  chosenIndex.value = null;
+  draftCorners.value = null;
 }
 
 export function startDraft(): void {
-  chosen.value = null;
-  draft.value = [];
+  chosenIndex.value = null;
+  draftCorners.value = [];
 }
 
 let wanted: Pick<View, 'name' | 'version'> | null = null;
 
-/** An answer has the name and version of the view only. */
+/** Fetches the regions of the view that an answer names: the answer has only its name and version. */
 export function showUsed(named: DetectResponse['view'] | null = null): void {
   wanted = named;
   const before = used.peek();

@@ -10,14 +10,14 @@ import { Button } from '../parts/button.js';
 import { plural, visible } from '../text/format.js';
 import { draftFault, newRegion, withRegion } from './drawn-regions.js';
 import {
-  change,
-  chosen,
+  changeRegions,
+  chosenIndex,
   discard,
-  draft,
+  draftCorners,
   drawn,
   faults,
   isEditing,
-  shown,
+  shownRegions,
   startDraft,
   viewName,
 } from './region-choice.js';
@@ -39,16 +39,16 @@ export function RegionEditor({ counts, classes, onView }: RegionEditorProps) {
         <h3 id="regions-title">Regions</h3>
         <Button
           onClick={() => {
-            draft.value = null;
+            draftCorners.value = null;
             isEditing.value = false;
           }}
         >
           Done
         </Button>
       </div>
-      {draft.value === null ? <NewRegion /> : <DraftActions />}
+      {draftCorners.value === null ? <NewRegion /> : <DraftActions />}
       <ul class="region-list" aria-label="Regions">
-        {shown.value.map((region, at) => (
+        {shownRegions.value.map((region, at) => (
           <RegionRow key={at} at={at} region={region} counts={counts} classes={classes} />
         ))}
       </ul>
@@ -65,7 +65,7 @@ export function RegionEditor({ counts, classes, onView }: RegionEditorProps) {
 }
 
 function NewRegion() {
-  const isFull = shown.value.length >= REGION_LIMITS.regions;
+  const isFull = shownRegions.value.length >= REGION_LIMITS.regions;
   return (
     <p class="row">
       <Button icon="polygon" class="primary" disabled={isFull} onClick={startDraft}>
@@ -74,8 +74,8 @@ function NewRegion() {
       <Button
         disabled={isFull}
         onClick={() => {
-          change((regions) => [...regions, newRegion(regions)]);
-          chosen.value = shown.peek().length - 1;
+          changeRegions((regions) => [...regions, newRegion(regions)]);
+          chosenIndex.value = shownRegions.peek().length - 1;
         }}
       >
         Add a rectangle
@@ -85,7 +85,7 @@ function NewRegion() {
 }
 
 function DraftActions() {
-  const corners = draft.value ?? [];
+  const corners = draftCorners.value ?? [];
   const fault = draftFault(corners);
   return (
     <>
@@ -102,7 +102,7 @@ function DraftActions() {
         <Button disabled={corners.length === 0} onClick={takeBackCorner}>
           Take back
         </Button>
-        <Button onClick={() => (draft.value = null)}>Leave</Button>
+        <Button onClick={() => (draftCorners.value = null)}>Leave</Button>
       </p>
     </>
   );
@@ -114,7 +114,7 @@ interface RegionRowProps extends Pick<RegionEditorProps, 'counts' | 'classes'> {
 }
 
 function RegionRow({ at, region, counts, classes }: RegionRowProps) {
-  const isChosen = chosen.value === at;
+  const isChosen = chosenIndex.value === at;
   const count = counts.get(region.name);
   const wrong = faults.value.filter((each) => each.at === at);
   return (
@@ -122,7 +122,7 @@ function RegionRow({ at, region, counts, classes }: RegionRowProps) {
       <Button
         class="region-name"
         aria-expanded={isChosen}
-        onClick={() => (chosen.value = isChosen ? null : at)}
+        onClick={() => (chosenIndex.value = isChosen ? null : at)}
       >
         <span class="box-class">
           {region.name === '' ? 'Without a name' : visible(region.name)}
@@ -150,7 +150,7 @@ const FIRST_SHARE = 0.5;
 
 function RegionFields({ at, region, classes }: Omit<RegionRowProps, 'counts'>) {
   const set = (changes: Partial<Region>): void =>
-    change((regions) => withRegion(regions, at, changes));
+    changeRegions((regions) => withRegion(regions, at, changes));
   const anchor = region.anchor ?? ANCHORS[0];
   return (
     <div class="region-fields">
@@ -211,8 +211,8 @@ function RegionFields({ at, region, classes }: Omit<RegionRowProps, 'counts'>) {
           icon="close"
           class="danger"
           onClick={() => {
-            chosen.value = null;
-            change((regions) => regions.filter((_, index) => index !== at));
+            chosenIndex.value = null;
+            changeRegions((regions) => regions.filter((_, index) => index !== at));
           }}
         >
           Remove the region

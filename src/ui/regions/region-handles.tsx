@@ -1,10 +1,10 @@
-/** Over a picture: the corners of the chosen region, which are moved, and those of a region that is being drawn. */
+/** Handles over a picture: the corners of the chosen region, which can be moved, and the corners of a draft. */
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { LEAST_POINTS, REGION_LIMITS } from '../../api/region-rules.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import type { PictureMarks } from '../picture/marks.js';
-import { placeOf, shareAt, type Point, type Share } from '../picture/view-window.js';
+import { placeOf, shareAt, type Point, type PicturePoint } from '../picture/view-window.js';
 import { percent } from '../text/format.js';
 import {
   draftFault,
@@ -17,75 +17,88 @@ import {
   withRegion,
   type Polygon,
 } from './drawn-regions.js';
-import { change, chosen, draft, hovered, shown } from './region-choice.js';
+import {
+  changeRegions,
+  chosenIndex,
+  draftCorners,
+  hoveredPoint,
+  shownRegions,
+} from './region-choice.js';
 
 interface HandlesProps {
   marks: PictureMarks;
 }
 
 export function RegionHandles({ marks }: HandlesProps) {
-  const at = chosen.value;
-  const region = at === null ? undefined : shown.value[at];
+  const regionIndex = chosenIndex.value;
+  const region = regionIndex === null ? undefined : shownRegions.value[regionIndex];
   useShortcuts('Drawing a region', DRAFT_KEYS);
   if (marks.stage.value.width === 0) return null;
   return (
     <>
-      {draft.value !== null && <Draft marks={marks} corners={draft.value} />}
-      {at !== null && region !== undefined && (
-        <Corners key={at} at={at} name={region.name} polygon={region.polygon} marks={marks} />
+      {draftCorners.value !== null && <Draft marks={marks} corners={draftCorners.value} />}
+      {regionIndex !== null && region !== undefined && (
+        <Corners
+          key={regionIndex}
+          regionIndex={regionIndex}
+          name={region.name}
+          polygon={region.polygon}
+          marks={marks}
+        />
       )}
     </>
   );
 }
 
-/** With three corners or more the region is made, also a wrong one: its corners can be moved. */
+/** Makes a region of a draft with three corners or more, also of a wrong one: its corners can still be moved. */
 export function closeDraft(): void {
-  const corners = draft.peek();
+  const corners = draftCorners.peek();
   if (corners === null || corners.length < LEAST_POINTS) return;
-  draft.value = null;
-  change((regions) => [...regions, newRegion(regions, corners)]);
-  chosen.value = shown.peek().length - 1;
+  draftCorners.value = null;
+  changeRegions((regions) => [...regions, newRegion(regions, corners)]);
+  chosenIndex.value = shownRegions.peek().length - 1;
 }
 
 export function takeBackCorner(): void {
-  draft.value = draft.peek()?.slice(0, -1) ?? null;
+  draftCorners.value = draftCorners.peek()?.slice(0, -1) ?? null;
 }
 
-const isDrawing = (): boolean => draft.peek() !== null;
+const isDrawing = (): boolean => draftCorners.peek() !== null;
 const DRAFT_KEYS = [
   {
     keys: 'Enter',
     title: 'Close the region',
-    // A button takes Enter itself.
+    // Enter on a focused button must press that button.
     isOn: () => isDrawing() && !(document.activeElement instanceof HTMLButtonElement),
     run: closeDraft,
   },
   { keys: 'Backspace', title: 'Take the last corner back', isOn: isDrawing, run: takeBackCorner },
-  { keys: 'Escape', title: 'Leave it', isOn: isDrawing, run: () => (draft.value = null) },
+  { keys: 'Escape', title: 'Leave it', isOn: isDrawing, run: () => (draftCorners.value = null) },
 ];
 
-function Draft({ marks, corners }: HandlesProps & { corners: readonly Share[] }) {
+function Draft({ marks, corners }: HandlesProps & { corners: readonly PicturePoint[] }) {
   const lines = useRef<SVGSVGElement>(null);
   useEffect(() => {
-    // Keys are for the picture now.
+    // Focus the stage, so that the draft's keys reach it.
     lines.current?.closest<HTMLElement>('.stage')?.focus();
+    // Only a draft sets the tool, and there is one draft at most.
     marks.tool.value = {
       press: (corner) => {
-        const before = draft.peek() ?? [];
-        if (before.length < REGION_LIMITS.points) draft.value = [...before, corner];
+        const before = draftCorners.peek() ?? [];
+        if (before.length < REGION_LIMITS.points) draftCorners.value = [...before, corner];
       },
-      hover: (place) => (hovered.value = place),
+      hover: (point) => (hoveredPoint.value = point),
     };
     return () => {
       marks.tool.value = null;
-      hovered.value = null;
+      hoveredPoint.value = null;
     };
   }, [marks.tool]);
   const { width, height } = marks.stage.value;
-  const pointer = hovered.value === null ? [] : [hovered.value];
-  const place = (corner: Share): Point =>
+  const pointer = hoveredPoint.value === null ? [] : [hoveredPoint.value];
+  const toStage = (corner: PicturePoint): Point =>
     placeOf(corner, marks.stage.value, marks.viewWindow.value);
-  const points = [...corners, ...pointer].map(place).map(({ x, y }) => `${x},${y}`);
+  const points = [...corners, ...pointer].map(toStage).map(({ x, y }) => `${x},${y}`);
   const [first] = corners;
   return (
     <>
@@ -98,7 +111,7 @@ function Draft({ marks, corners }: HandlesProps & { corners: readonly Share[] })
         <polyline class="region-casing" points={points.join(' ')} />
         <polyline class="region-line" points={points.join(' ')} />
         {corners.slice(1).map((corner, index) => {
-          const { x, y } = place(corner);
+          const { x, y } = toStage(corner);
           return <circle key={index} cx={x} cy={y} r="5" />;
         })}
       </svg>
@@ -106,7 +119,7 @@ function Draft({ marks, corners }: HandlesProps & { corners: readonly Share[] })
         <button
           type="button"
           class="corner first"
-          style={styleOf(place(first))}
+          style={styleOf(toStage(first))}
           aria-label="Close the region"
           onClick={closeDraft}
         />
@@ -116,29 +129,35 @@ function Draft({ marks, corners }: HandlesProps & { corners: readonly Share[] })
 }
 
 interface CornersProps extends HandlesProps {
-  at: number;
+  regionIndex: number;
   name: string;
   polygon: Polygon;
 }
 
-function Corners({ at, name, polygon, marks }: CornersProps) {
-  const set = (to: Polygon): void => change((regions) => withRegion(regions, at, { polygon: to }));
-  const place = (corner: Share) =>
+function Corners({ regionIndex, name, polygon, marks }: CornersProps) {
+  const set = (to: Polygon): void =>
+    changeRegions((regions) => withRegion(regions, regionIndex, { polygon: to }));
+  const stageStyle = (corner: PicturePoint) =>
     styleOf(placeOf(corner, marks.stage.value, marks.viewWindow.value));
   const drag = useDrag(marks, (corner, to) => {
-    const now = shown.peek()[at]?.polygon ?? polygon;
+    const now = shownRegions.peek()[regionIndex]?.polygon ?? polygon;
     set(withCornerAt(now, corner, to));
   });
-  const onKey = (event: TargetedKeyboardEvent<HTMLElement>, corner: number, from: Share): void => {
+  const onKey = (
+    event: TargetedKeyboardEvent<HTMLElement>,
+    corner: number,
+    from: PicturePoint,
+  ): void => {
     const to = steppedBy(event.key, event.shiftKey, from);
     if (to !== null) set(withCornerAt(polygon, corner, to));
     else if (event.key === '+' || event.key === 'Insert') set(withCornerAfter(polygon, corner));
     else if (event.key === 'Delete') {
       const before = event.currentTarget.previousElementSibling;
+      // Deleting the last corner removes the focused button; keep the focus in the group.
       if (corner === polygon.length - 1 && before instanceof HTMLElement) before.focus();
       set(withoutCorner(polygon, corner));
     } else return;
-    // The arrow keys are those of the picture otherwise.
+    // Otherwise the picture would also pan by these keys.
     event.preventDefault();
     event.stopPropagation();
   };
@@ -150,7 +169,7 @@ function Corners({ at, name, polygon, marks }: CornersProps) {
             key={index}
             type="button"
             class="corner"
-            style={place(corner)}
+            style={stageStyle(corner)}
             aria-label={`Corner ${index + 1} of ${name}: ${percent(corner[0])}, ${percent(corner[1])}`}
             title="Drag, or arrow keys; + adds a corner, Delete removes this one"
             onKeyDown={(event) => onKey(event, index, corner)}
@@ -164,8 +183,8 @@ function Corners({ at, name, polygon, marks }: CornersProps) {
             key={index}
             type="button"
             class="corner between"
-            style={place(middleAfter(polygon, index))}
-            // With the keyboard a corner is added by the one before it.
+            style={stageStyle(middleAfter(polygon, index))}
+            // Keyboard users add a corner with + on the one before it.
             tabIndex={-1}
             aria-label={`Add a corner after corner ${index + 1}`}
             onClick={() => set(withCornerAfter(polygon, index))}
@@ -175,20 +194,20 @@ function Corners({ at, name, polygon, marks }: CornersProps) {
   );
 }
 
-/** Handlers of a corner: it keeps its distance from the pointer. */
-function useDrag(marks: PictureMarks, onMove: (corner: number, to: Share) => void) {
+/** Pointer handlers of a corner. While it is dragged, it keeps its distance from the pointer. */
+function useDrag(marks: PictureMarks, onMove: (corner: number, to: PicturePoint) => void) {
   const distance = useRef<Point>({ x: 0, y: 0 });
   const pointOf = (event: TargetedPointerEvent<HTMLElement>): Point => {
     const { left = 0, top = 0 } =
       event.currentTarget.closest('.stage')?.getBoundingClientRect() ?? {};
     return { x: event.clientX - left, y: event.clientY - top };
   };
-  return (corner: number, from: Share) => ({
+  return (corner: number, from: PicturePoint) => ({
     onPointerDown: (event: TargetedPointerEvent<HTMLElement>) => {
       event.currentTarget.setPointerCapture(event.pointerId);
       const point = pointOf(event);
-      const place = placeOf(from, marks.stage.peek(), marks.viewWindow.peek());
-      distance.current = { x: place.x - point.x, y: place.y - point.y };
+      const shownAt = placeOf(from, marks.stage.peek(), marks.viewWindow.peek());
+      distance.current = { x: shownAt.x - point.x, y: shownAt.y - point.y };
     },
     onPointerMove: (event: TargetedPointerEvent<HTMLElement>) => {
       if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;

@@ -3,21 +3,19 @@ import type { Region } from '../../api/region-rules.js';
 import type { PictureMarks } from '../picture/marks.js';
 import { placeOf } from '../picture/view-window.js';
 import { visible } from '../text/format.js';
-import { chosen, faults, shown } from './region-choice.js';
+import { chosenIndex, faults, shownRegions } from './region-choice.js';
 
-/** By name; of regions that the answer does not have yet nothing is known. */
+/** Boxes by the name of the region. It lacks regions that the answer does not have yet. */
 export type ShownCounts = ReadonlyMap<string, number>;
 
 export function RegionShapes({ marks, counts }: { marks: PictureMarks; counts: ShownCounts }) {
   const { width, height } = marks.stage.value;
-  if (width === 0 || shown.value.length === 0) return null;
+  if (width === 0 || shownRegions.value.length === 0) return null;
   const wrong = new Set(faults.value.map(({ at }) => at));
-  const placed = shown.value.map((region, at) => ({
+  const placed = shownRegions.value.map((region, at) => ({
     region,
-    places: region.polygon.map((corner) =>
-      placeOf(corner, marks.stage.value, marks.viewWindow.value),
-    ),
-    kind: kindOf(region, wrong.has(at), chosen.value === at),
+    places: region.polygon.map((corner) => placeOf(corner, marks.stage.value, marks.viewWindow.value)),
+    kind: kindOf(region, wrong.has(at), chosenIndex.value === at),
   }));
   return (
     <>
@@ -52,12 +50,12 @@ export function RegionShapes({ marks, counts }: { marks: PictureMarks; counts: S
   );
 }
 
-/** In place of the picture for those who do not see it. */
+/** The counts as a list, for people who do not see the picture. */
 export function RegionCounts({ counts }: { counts: ShownCounts }) {
-  if (shown.value.length === 0) return null;
+  if (shownRegions.value.length === 0) return null;
   return (
     <ul class="region-counts" aria-label="Boxes by region">
-      {shown.value.map((region, at) => (
+      {shownRegions.value.map((region, at) => (
         <li key={`${at} ${region.name}`}>{labelOf(region, counts)}</li>
       ))}
     </ul>

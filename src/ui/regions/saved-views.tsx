@@ -5,7 +5,7 @@ import { ConfirmButton } from '../parts/confirm-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { plural } from '../text/format.js';
-import { discard, faults, keepDrawn, shown, used, viewName } from './region-choice.js';
+import { discard, faults, keepDrawn, shownRegions, used, viewName } from './region-choice.js';
 import { deleteView, saveView, viewNamed } from './views.js';
 
 export function SavedViews({ onView }: { onView: (name: string) => void }) {
@@ -31,11 +31,11 @@ export function SavedViews({ onView }: { onView: (name: string) => void }) {
     isBusy.value = false;
   };
   const save = async (): Promise<string> => {
-    const stored = await saveView(wanted, shown.peek());
+    const stored = await saveView(wanted, shownRegions.peek());
     if (stored === null) {
       return `The view ${wanted} has changed since it was listed here. Save again to replace it.`;
     }
-    // One request for all that changes.
+    // Batched, so that one request follows from all changes.
     batch(() => {
       used.value = stored;
       discard();
@@ -44,7 +44,7 @@ export function SavedViews({ onView }: { onView: (name: string) => void }) {
     return `Stored: version ${stored.version} of ${stored.name}.`;
   };
   const remove = async (): Promise<string> => {
-    const regions = shown.peek();
+    const regions = shownRegions.peek();
     await deleteView(wanted);
     if (wanted !== current) return `The view ${wanted} is deleted.`;
     batch(() => {
@@ -80,7 +80,7 @@ export function SavedViews({ onView }: { onView: (name: string) => void }) {
       <p class="row">
         <button
           class="primary"
-          disabled={isBusy.value || shown.value.length === 0 || faults.value.length > 0}
+          disabled={isBusy.value || shownRegions.value.length === 0 || faults.value.length > 0}
         >
           {there === undefined ? 'Save as a view' : 'Replace the view'}
         </button>

@@ -6,7 +6,7 @@ interface ViewSelectProps {
   label?: string;
   /** Name of the field in a form. */
   name?: string;
-  /** Where it is not that of a form. */
+  /** The chosen view. Absent in a form, which keeps it itself. */
   value?: string;
   /** The shown regions were drawn, and are in no view. */
   isDrawn?: boolean;

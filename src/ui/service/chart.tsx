@@ -60,7 +60,7 @@ export function Chart({ at, lines, label, least, pointed }: ChartProps) {
   return <div ref={place} class="chart" role="img" aria-label={label} />;
 }
 
-/** From the first reading on, once there are some; at most the whole history. */
+/** The shown time: from the first reading, if there is one; at most the whole history. */
 function windowFrom(first: number | null): [number, number] {
   const now = Date.now() / 1000;
   return [Math.max(now - HISTORY_S, Math.min(first ?? now, now - LEAST_WINDOW_S)), now];

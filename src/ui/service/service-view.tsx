@@ -34,7 +34,7 @@ export function ServiceView() {
   );
 }
 
-/** One sentence, and what else is wrong beneath it. */
+/** One sentence, with the other faults beneath it. */
 function FindingsBanner() {
   const presence = usePresence();
   const all = findings({

@@ -24,7 +24,7 @@ export function clock(unix: number, now: number): string {
   return day === dayOf(new Date(now * 1000)) ? time : `${day} ${time}`;
 }
 
-/** As `clock`, without seconds. */
+/** Like `clock`, without seconds. */
 export function minute(unix: number, now: number): string {
   return clock(unix, now).slice(0, -3);
 }

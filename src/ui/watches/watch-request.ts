@@ -7,7 +7,7 @@ import { jobSettings, metadataText, pathLines, type JobFields } from '../jobs/jo
 /** Reads a field of the form; an empty one is not given. */
 type TextOf = (name: string) => string;
 
-/** As JSON: the metadata keep their text, and with it the digits of long numbers. */
+/** The request as JSON text, in which the metadata keep the digits of long numbers. */
 export function watchRequest(fields: JobFields, text: TextOf): string {
   const request = {
     ...jobSettings(fields),

@@ -12,14 +12,14 @@ import { useNow } from '../parts/use-now.js';
 import { useWatchList, type WatchList } from './watch-list.js';
 import { WatchRow } from './watch-row.js';
 
-/** Most visits add no watch. */
+/** Loaded when it is opened, because most visits add no watch. */
 const WatchDialog = lazy('Opening the form', async () => {
   const { WatchDialog: loaded } = await import('./watch-dialog.js');
   return loaded;
 });
 
-const ChangeDialog = lazy('Opening the form', async () => {
-  const { ChangeDialog: loaded } = await import('./change-dialog.js');
+const WatchChangeDialog = lazy('Opening the form', async () => {
+  const { WatchChangeDialog: loaded } = await import('./watch-change-dialog.js');
   return loaded;
 });
 
@@ -28,7 +28,7 @@ export function WatchesView() {
   const { fault, actionFault } = list;
   const isOpen = useSignal(false);
   const changed = useSignal<Watch | null>(null);
-  /** For readers of a screen. */
+  /** A sentence that screen readers say. */
   const said = useSignal('');
   const open = (): void => void (isOpen.value = true);
   useShortcuts('Watches', [{ keys: 'n', title: 'New watch', run: open }]);
@@ -73,7 +73,7 @@ export function WatchesView() {
         />
       )}
       {changed.value !== null && (
-        <ChangeDialog
+        <WatchChangeDialog
           watch={changed.value}
           onClose={() => (changed.value = null)}
           onChanged={({ name }) => {

@@ -34,6 +34,7 @@ describe('worker processes', () => {
 
   it('are one per listed device', () => {
     expect(ids(workerDevices({ device: 'cuda', gpus: '0,2' }, never))).toEqual(['gpu-0', 'gpu-2']);
+    expect(ids(workerDevices({ device: 'auto', gpus: '2' }, never))).toEqual(['gpu-2']);
     const [first, second] = workerDevices({ device: 'auto', gpus: 'cpu,cpu' }, never);
     expect([first!.workerId, second!.workerId]).toEqual(['cpu-0', 'cpu-1']);
     expect(first!.env).toEqual({ LATTICE_DEVICE: 'cpu', CUDA_VISIBLE_DEVICES: '' });

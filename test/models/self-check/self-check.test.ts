@@ -39,8 +39,8 @@ it('takes a fresh model that finds nothing there if its file leaves out low scor
 });
 
 it('refuses a fresh model whose rows are not what its layout says', async () => {
-  const { model, selfCheck } = check(({ raw }) =>
-    Promise.resolve(raw === true ? Float32Array.of(0.1, 0.1, 0.4, 0.5, 0.9, 0) : BOX),
+  const { model, selfCheck } = check(({ everyRow }) =>
+    Promise.resolve(everyRow === true ? Float32Array.of(0.1, 0.1, 0.4, 0.5, 0.9, 0) : BOX),
   );
   model.native.layout = 'final';
   await expect(selfCheck.admit(model)).rejects.toMatchObject({

@@ -281,9 +281,9 @@ TEST(DecodeFinalTest, KeepsRowsThatPassWithoutSuppression) {
   EXPECT_TRUE(DecodeRows(rows, options).truncated);
 }
 
-TEST(DecodeFinalTest, RawRowsAreTheOutput) {
+TEST(DecodeFinalTest, EveryRowIsTheOutput) {
   DetectionOptions options;
-  options.raw = true;
+  options.every_row = true;
   const Detections found =
       DecodeRows({{30, 20, 10, -40, -0.6f, 0.5f}, {0, 0, 0, 0, 0, 0}}, options);
   ASSERT_EQ(found.boxes.size(), 2u);
@@ -293,9 +293,9 @@ TEST(DecodeFinalTest, RawRowsAreTheOutput) {
   EXPECT_EQ(found.boxes[0].class_id, 0.5f);
 }
 
-TEST(DecodeRowsTest, RawRowsAreTheBestClassOfEachAnchor) {
+TEST(DecodeRowsTest, EveryRowIsTheBestClassOfAnAnchor) {
   DetectionOptions options;
-  options.raw = true;
+  options.every_row = true;
   // Two anchors of two classes: cx, cy, w, h, then the scores.
   const std::vector<float> values = {10, 0.5f, 20, 0.5f, 4, 1, 6, 1, -3, 7, -2, 5};
   HeadOutput output;

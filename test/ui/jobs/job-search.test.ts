@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FILTERS } from '../../../src/api/job-filters.js';
-import { JOB_STATUSES } from '../../../src/api/jobs.js';
+import { JOB_STATUSES } from '../../../src/api/job-values.js';
 import {
   ALL_JOBS,
   isNewestFirst,

@@ -161,7 +161,7 @@ export function changeRoutes(route: AddRoute, { jobs, hide }: RouteParts): void 
   );
 }
 
-/** Images are the same by their path; the comparison ends where the caller has gone, and in time for its answer. */
+/** Pairs images by their path. The comparison ends when the caller has gone, or in time for its answer. */
 export function comparisonOf(c: AppContext, hide: HideFolders) {
   const until = performance.now() + DEADLINE_MS;
   return {
@@ -170,7 +170,7 @@ export function comparisonOf(c: AppContext, hide: HideFolders) {
   };
 }
 
-/** Which of the two does not exist is said. */
+/** Finds the job that `with` names. The error says which of the two jobs does not exist. */
 export async function otherJob(jobId: string, c: AppContext, jobs: JobService): Promise<Job> {
   try {
     return await jobs.get(jobId, c.get('keyId'));

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { RegionSums } from '../../../boxes/class-counts.js';
 import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
-import type { Grouping } from '../../../api/jobs.js';
+import type { Grouping } from '../../../api/job-values.js';
 import type { ImageCounts } from '../../../store/job.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 
@@ -131,7 +131,7 @@ function addTo<K>(counts: Map<K, number>, key: K, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-/** By code units; what is not known comes last. */
+/** Sorts by code units; the unknown group comes last. */
 export function sorted<K extends string | null, V>(counts: ReadonlyMap<K, V>): [K, V][] {
   return [...counts].sort(([a], [b]) =>
     a === null ? 1 : b === null ? -1 : a < b ? -1 : a > b ? 1 : 0,

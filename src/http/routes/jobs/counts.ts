@@ -1,7 +1,7 @@
 /** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, folder, hour or day, as JSON or CSV. */
 import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
-import { GROUPINGS, type Grouping } from '../../../api/jobs.js';
+import { GROUPINGS, type Grouping } from '../../../api/job-values.js';
 import { withoutOutcome, type ImageCounts, type Job } from '../../../store/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';

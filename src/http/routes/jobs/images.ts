@@ -4,7 +4,7 @@ import { sumOfRegions } from '../../../boxes/class-counts.js';
 import { regionCountsSchema } from '../../../api/schemas/image.js';
 import { recordParameters } from '../../../api/schemas/option-schemas.js';
 import { toWireParameters } from '../../../api/options.js';
-import { CONFIDENCE_STEPS, IMAGE_OUTCOMES, IMAGE_SORTS } from '../../../api/jobs.js';
+import { CONFIDENCE_STEPS, IMAGE_OUTCOMES, IMAGE_SORTS } from '../../../api/job-values.js';
 import { withoutOutcome, type ImageEntry, type ImageTally, type Job } from '../../../store/job.js';
 import { jsonList, splitList } from '../../../base/text-list.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';

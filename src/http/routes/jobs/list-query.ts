@@ -1,7 +1,7 @@
 /** The query of the list of jobs: its filters, of their rows, the order and the page. */
 import { z } from '@hono/zod-openapi';
 import { FILTER_ROWS, type FilterRow, type WireFilter } from '../../../api/job-filters.js';
-import { JOB_SORTS } from '../../../api/jobs.js';
+import { JOB_SORTS } from '../../../api/job-values.js';
 import { wholeNumber } from '../../request/query.js';
 import { modelNameSchema } from '../../request/request-fields.js';
 import { shorten } from '../../request/validation.js';

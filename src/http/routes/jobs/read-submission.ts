@@ -57,7 +57,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** As the document has it. Named: generators lose the null of a map whose type is a list, or the map itself. */
+/**
+ * The schema of metadata in the OpenAPI document. It has a name, because generators lose the null of a map whose type
+ * is a list, or the map itself.
+ */
 export const METADATA_COMPONENT = {
   type: 'object',
   additionalProperties: {},

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError, type ErrorCode } from '../../../api/errors.js';
-import { RETRIED_IMAGES } from '../../../api/jobs.js';
+import { RETRIED_IMAGES } from '../../../api/job-values.js';
 import type { Idempotency, Job, JobOrigin, RetriedRun } from '../../../store/job.js';
 import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import { traceparentOf } from '../../../base/trace-context.js';
@@ -186,7 +186,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
   );
 }
 
-/** By it the job is found in the logs and the traces of its caller. */
+/** The ids by which the job is found in the logs and the traces of its caller. */
 function originOf(c: AppContext): JobOrigin {
   const trace = c.get('trace');
   const requestId = c.get('requestId');

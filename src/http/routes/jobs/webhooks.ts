@@ -15,7 +15,7 @@ const webhookId = z.string().openapi({ description: 'The webhook-id header of ev
 const state = z.enum(['pending', 'delivered', 'gave_up']);
 const count = z.int().openapi({ description: 'Attempts made so far' });
 
-/** In the status of a job: `attempts` is their number here. */
+/** The delivery in the status of a job: `attempts` is a number. */
 const delivery = snakeCase(
   z.object({
     webhookId,
@@ -42,7 +42,7 @@ const attempt = snakeCase(
 );
 const attemptSchema = z.object(attempt.shape).openapi('WebhookAttempt');
 
-/** By itself: `attempts` is their list here. */
+/** The delivery with its log: `attempts` is a list. */
 const deliveryLogSchema = z
   .object({
     webhook_id: webhookId,
@@ -137,7 +137,7 @@ function toWireLog(
   };
 }
 
-/** Without the URL: it may carry a secret of the receiver's, and the submitter knows it. */
+/** The delivery without its URL, which may contain a secret of the receiver, and which the submitter knows. */
 export function toWireDelivery(kept: WebhookDeliveryState): DeliveryBody {
   return delivery.toWire({ ...kept, webhookId: kept.deliveryId, attempts: kept.attemptsMade });
 }

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PictureTime } from '../../../../src/files/wall-time.js';
-import { GROUPINGS } from '../../../../src/api/jobs.js';
+import { GROUPINGS } from '../../../../src/api/job-values.js';
 import type { ImageOutcome } from '../../../../src/store/job.js';
 import type { GroupBody, SumBody } from '../../../../src/http/routes/jobs/count-groups.js';
 import type { JobCountsBody } from '../../../../src/http/routes/jobs/counts.js';

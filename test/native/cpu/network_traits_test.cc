@@ -1,4 +1,4 @@
-#include "native/cpu/findings.h"
+#include "native/cpu/network_traits.h"
 
 #include <gtest/gtest.h>
 
@@ -10,21 +10,21 @@ namespace {
 
 constexpr size_t kClasses = 4;
 
-Findings Cut() {
-  Findings findings;
-  findings.input_width = 640;
-  findings.input_height = 480;
-  findings.head = {HeadLayout::kScales, kClasses, 16, {8, 16, 32}, true};
-  findings.any_rectangle = true;
-  findings.only_f32 = true;
-  findings.quantization = Quantization::kUnsigned;
-  return findings;
+NetworkTraits Cut() {
+  NetworkTraits traits;
+  traits.input_width = 640;
+  traits.input_height = 480;
+  traits.head = {HeadLayout::kScales, kClasses, 16, {8, 16, 32}, true};
+  traits.any_rectangle = true;
+  traits.only_f32 = true;
+  traits.quantization = Quantization::kUnsigned;
+  return traits;
 }
 
-TEST(FindingsTest, ComeBackAsTheyWereKept) {
+TEST(NetworkTraitsTest, ComeBackAsTheyWereStored) {
   const std::vector<char> bytes = BytesOf(Cut());
-  ASSERT_EQ(bytes.size(), kFindingsBytes);
-  const auto read = ReadFindings(bytes, kClasses);
+  ASSERT_EQ(bytes.size(), kTraitsBytes);
+  const auto read = ReadTraits(bytes, kClasses);
   ASSERT_TRUE(read);
   EXPECT_EQ(BytesOf(*read), bytes);
   EXPECT_EQ(read->input_width, 640);
@@ -33,23 +33,23 @@ TEST(FindingsTest, ComeBackAsTheyWereKept) {
   EXPECT_TRUE(read->head.one_to_one);
 }
 
-TEST(FindingsTest, OfAnotherLengthOrAnotherModelAreNone) {
+TEST(NetworkTraitsTest, OfAnotherLengthOrAnotherModelAreNone) {
   const std::vector<char> bytes = BytesOf(Cut());
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(ReadFindings(std::span(bytes).first(size), kClasses)) << size;
+    EXPECT_FALSE(ReadTraits(std::span(bytes).first(size), kClasses)) << size;
   }
-  EXPECT_FALSE(ReadFindings(bytes, kClasses + 1));
+  EXPECT_FALSE(ReadTraits(bytes, kClasses + 1));
 }
 
 // The numbers that are read are within their bounds, whatever the file has: every number is set to
 // odd values.
-TEST(FindingsTest, NumbersBeyondTheirBoundsAreNone) {
+TEST(NetworkTraitsTest, NumbersBeyondTheirBoundsAreNone) {
   const std::vector<char> bytes = BytesOf(Cut());
   for (size_t at = 0; at < bytes.size(); at += sizeof(int)) {
     for (const int value : {INT_MIN, -1, 0, 1, 3, 4'000'000, INT_MAX}) {
       std::vector<char> odd = bytes;
       std::memcpy(&odd[at], &value, sizeof(value));
-      const auto read = ReadFindings(odd, kClasses);
+      const auto read = ReadTraits(odd, kClasses);
       EXPECT_FALSE(read && value < 0) << at;
       if (!read) continue;
       EXPECT_EQ(BytesOf(*read), odd) << at;

@@ -1,4 +1,4 @@
-/** The values that fields and filters of jobs have: for callers, pages and the store. */
+/** Values that fields and filters of jobs and of their images accept: for callers, pages and the store. */
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -7,20 +7,26 @@ export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as con
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /**
- * The order of a list. `submitted`: newest first. `ended`: those that have not ended, then the last to end first.
- * `name`: by title, from A. With `-`, the reverse.
+ * The order of a list. `submitted`: newest first. `ended`: unfinished jobs come first, then the ended ones, latest end
+ * first. `name`: by title, from A. A leading `-` reverses the order.
  */
 export const JOB_SORTS = ['submitted', '-submitted', 'ended', '-ended', 'name', '-name'] as const;
 export type JobSort = (typeof JOB_SORTS)[number];
 
-/** Orders of the images of a job: that of its input, or by how far their boxes are above their thresholds. */
+/**
+ * Orders of the images of a job. `input`: the order of the submission. `margin`: only images with boxes; the image
+ * whose box is nearest to its threshold comes first.
+ */
 export const IMAGE_SORTS = ['input', 'margin'] as const;
 export type ImageSort = (typeof IMAGE_SORTS)[number];
 
 /** The outcome of an image: boxes, no boxes, an error, none yet, or none because its job was ended. */
 export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending', 'not_run'] as const;
 
-/** An image passes if it has the outcome and one of its boxes fits every other given field. */
+/**
+ * An image passes if it has the given outcome, and a single box of it meets all given box conditions (class and
+ * confidence) together.
+ */
 export interface ImageFilter {
   outcome?: (typeof IMAGE_OUTCOMES)[number] | undefined;
   /** A box of one of these classes; at least one. */
@@ -36,5 +42,8 @@ export const CONFIDENCE_STEPS = 20;
 export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** `failed`: those without boxes because of an error or because their job ended first. */
+/**
+ * The images of an ended job that a retry runs. `failed`: images with an error, and images that did not run. `all`:
+ * every image.
+ */
 export const RETRIED_IMAGES = ['failed', 'all'] as const;

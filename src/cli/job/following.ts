@@ -1,4 +1,4 @@
-/** Submits a job, and follows a job to its end or the events of all jobs. */
+/** Follows a job to its end, or the events of all jobs. */
 import type {
   EventGap,
   JobEvent,
@@ -6,46 +6,42 @@ import type {
   LatticeClient,
   ServiceError,
 } from '../../client/lattice-client.js';
-import { jobText } from '../../client/job-text.js';
-import { givenLabels, type LabelFlags } from '../command-options.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
-import { settingsOf, type JobFlags } from './job-flags.js';
 import { openClient, watchCommand, type AccessFlags } from './open-client.js';
-import { submitPhotos } from './sending.js';
 import { exitCodeOfJob, failedImageLines, imagesText, leftOutLines, summaryOf } from './showing.js';
 
 /** A log gets one line per tenth of the job. */
 const LOG_STEPS = 10;
 
-export interface WatchFlags extends AccessFlags {
+export interface FollowFlags extends AccessFlags {
   timeout?: number;
 }
 
-/** A wait without `--timeout` ends with the job. */
+/** Without `--timeout` the wait ends with the job. */
 const NO_LIMIT = Infinity;
 
-export async function watchJob(
+export async function followJob(
   jobId: string,
-  flags: WatchFlags,
+  flags: FollowFlags,
   terminal: Terminal,
 ): Promise<void> {
   const client = openClient(flags);
   await client.status(jobId); // a service that cannot be reached is reported at once
-  await followJob(client, jobId, flags, terminal, (line) => {
+  await showUntilEnd(client, jobId, flags, terminal, (line) => {
     terminal.out(line);
   });
 }
 
 /**
- * Sets the exit code: 0 completed, 3 with failed images, 1 failed, 130 or 143 for a signal, after which the job goes
- * on.
+ * Shows the progress of a job until it ends or a signal arrives, which leaves the job running. Sets the exit code: 0
+ * completed, 3 completed with failed images, 1 failed, 130 or 143 for a signal. Rejects after `flags.timeout`.
  */
-async function followJob(
+export async function showUntilEnd(
   client: LatticeClient,
   jobId: string,
-  flags: WatchFlags,
+  flags: FollowFlags,
   terminal: Terminal,
   tell: (line: string) => void,
 ): Promise<void> {
@@ -73,8 +69,8 @@ async function followJob(
   terminal.setExitCode(exitCodeOfJob(record));
 }
 
-/** Until a signal ends it. */
-export async function watchAll(flags: WatchFlags, terminal: Terminal): Promise<void> {
+/** Prints the events of all jobs until a signal arrives. */
+export async function followAll(flags: FollowFlags, terminal: Terminal): Promise<void> {
   if (flags.timeout !== undefined) throw new UsageError('--timeout needs a job to wait for.');
   const client = openClient(flags);
   await untilSignal(terminal, async (signal) => {
@@ -89,13 +85,13 @@ export async function watchAll(flags: WatchFlags, terminal: Terminal): Promise<v
   });
 }
 
-/** Reports once that the service is away, and once that it is back. */
+/** Reports once that the connection to the service is lost, and once that the service answers again. */
 function tellConnection(terminal: Terminal): (lost: ServiceError | null) => void {
-  let away = false;
+  let isLost = false;
   return (lost) => {
     if (lost !== null) terminal.err(`${lost.detail} Trying again.`);
-    else if (away) terminal.err('The service answers again.');
-    away = lost !== null;
+    else if (isLost) terminal.err('The service answers again.');
+    isLost = lost !== null;
   };
 }
 
@@ -121,7 +117,7 @@ class JobLine {
 
   show(progress: JobProgress): void {
     const { status, finished_images: done } = progress;
-    // The end has a line of its own.
+    // The caller prints the line about the end.
     if (status === 'completed' || status === 'failed') return;
     const step = this.#isLog ? Math.floor(progress.progress * LOG_STEPS) : done;
     if (this.#shown === `${status} ${step}`) return;
@@ -135,50 +131,4 @@ class JobLine {
   get #isLog(): boolean {
     return !this.#json && this.#terminal.progress === undefined;
   }
-}
-
-export interface SubmitFlags extends AccessFlags, JobFlags, LabelFlags {
-  /** Folders and files of this machine. */
-  upload?: string[];
-  wait?: boolean;
-  timeout?: number;
-}
-
-/** Standard output gets the id alone, so that a shell can keep it, or the records as JSON. */
-export async function submitJob(
-  paths: string[],
-  flags: SubmitFlags,
-  terminal: Terminal,
-): Promise<void> {
-  if (flags.timeout !== undefined && flags.wait !== true) {
-    throw new UsageError('--timeout bounds the wait of --wait.');
-  }
-  if ((paths.length === 0) === (flags.upload === undefined)) {
-    throw new UsageError(
-      'Name images that the service has, or photos of this machine with --upload.',
-    );
-  }
-  const client = openClient(flags);
-  const accepted =
-    flags.upload === undefined
-      ? await client.submit(jobOf(paths, flags))
-      : await submitPhotos(client, flags.upload, terminal, (upload) => jobOf(['.'], flags, upload));
-  if (accepted === null) return;
-  terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
-  if (flags.wait === true) {
-    await followJob(client, accepted.job_id, flags, terminal, (line) => {
-      terminal.err(line);
-    });
-  } else if (flags.json !== true) {
-    const command = watchCommand(accepted.job_id, flags);
-    terminal.err(`${accepted.message} ${command} follows it.`);
-  }
-}
-
-/** As JSON. */
-function jobOf(paths: string[], flags: SubmitFlags, upload?: string): string {
-  return jobText(
-    { ...settingsOf(flags), ...givenLabels(flags), image_paths: paths, upload },
-    flags.metadata ?? null,
-  );
 }

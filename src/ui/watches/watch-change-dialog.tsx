@@ -1,4 +1,4 @@
-/** Another choice of folders and times for a watch that is there. */
+/** The dialog that changes the folders and times of a watch. */
 import { useSignal } from '@preact/signals';
 import type { Watch } from '../../client/lattice-client.js';
 import { Modal } from '../parts/modal.js';
@@ -7,13 +7,13 @@ import { service } from '../session/session.js';
 import { watchChanges } from './watch-request.js';
 import { PATHS_LABEL, TimeFields } from './watch-times-fields.js';
 
-interface ChangeDialogProps {
+interface WatchChangeDialogProps {
   watch: Watch;
   onClose: () => void;
   onChanged: (watch: Watch) => void;
 }
 
-export function ChangeDialog({ watch, onClose, onChanged }: ChangeDialogProps) {
+export function WatchChangeDialog({ watch, onClose, onChanged }: WatchChangeDialogProps) {
   const fault = useSignal<unknown>(null);
   const isBusy = useSignal(false);
   const send = async (form: HTMLFormElement): Promise<void> => {
@@ -21,6 +21,7 @@ export function ChangeDialog({ watch, onClose, onChanged }: ChangeDialogProps) {
     isBusy.value = true;
     fault.value = null;
     try {
+      // The form has no file input, so that every value is a string.
       const changes = watchChanges((name) => given.get(name) as string);
       onChanged(await service.changeWatch(watch.name, changes));
     } catch (error) {
@@ -49,7 +50,8 @@ export function ChangeDialog({ watch, onClose, onChanged }: ChangeDialogProps) {
         </label>
         <TimeFields watch={watch} />
         <p class="fine">
-          What its jobs look for stays as it is. Files that are known are not submitted again.
+          The detection options stay as they are. Files that this watch has already submitted are
+          not submitted again.
         </p>
         {fault.value !== null && <Problem error={fault.value} />}
         <p class="row submit-foot">
