@@ -4,6 +4,7 @@ import { foldText } from '../base/fold-text.js';
 import { searchText, titleKey } from './job-title.js';
 import type { StoreAllowance, StoredJob } from './job-records.js';
 import { findOwn } from './job-rows.js';
+import { ownerOf } from './owner.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
 import { refuseBytes } from './use-rows.js';
@@ -40,7 +41,7 @@ export class LabelWrites {
   ): StoredJob {
     const job = findOwn(this.#statements, jobId, keyId);
     if (store !== null && (changes.keep ?? false) !== false) {
-      refuseBytes(this.#statements, keyId ?? '', store);
+      refuseBytes(this.#statements, ownerOf(keyId), store);
     }
     const labels = { ...job.spec.labels, ...changes };
     this.#statements.run(

@@ -1,6 +1,6 @@
 /** `POST /v1/inference/detect`: an image, by path or with the request, to its boxes within a deadline. */
 import { z } from '@hono/zod-openapi';
-import { errorsOf, LatticeError } from '../../api/errors.js';
+import { errorsOf, LatticeError, refuseWhileStopping } from '../../api/errors.js';
 import { STAGES, type ImageResult, type Timings } from '../../api/schemas/image.js';
 import { requestParameters } from '../../api/schemas/option-schemas.js';
 import { requestFields } from '../../api/schemas/submission-field-schemas.js';
@@ -200,7 +200,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     return pictures.receive(c, (picture) => answer(c, toBody(picture), picture.image));
   };
   return async (c) => {
-    if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    refuseWhileStopping(deps);
     if (pictures.isPicture(c)) return answerUpload(c);
     const body = readRequest(c, await readJson(c, deps.config.maxBodyBytes, TYPES), deps);
     checkImagePath(body.image_path, deps.config.imageRoots, '#/image_path');

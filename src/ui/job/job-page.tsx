@@ -1,6 +1,6 @@
 /** One job: how it went, what was found, and its images. */
 import { useComputed } from '@preact/signals';
-import { leftOutSentence } from '../../api/left-out.js';
+import { leftOutFiles } from '../../api/left-out.js';
 import type { JobStatus, JobSummary } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { shownState } from '../jobs/job-table.js';
@@ -116,7 +116,7 @@ function Job({ job, record }: { job: JobStatus; record: JobRecord }) {
 }
 
 function LeftOutFiles({ summary }: { summary: JobSummary | null }) {
-  const sentence = leftOutSentence(summary?.left_out ?? {});
+  const sentence = leftOutFiles(summary?.left_out ?? {});
   return sentence === '' ? null : <p class="fine left-out">{sentence}.</p>;
 }
 

@@ -29,7 +29,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
     release: ignore,
     changes: { swapped: 0, refused: 0 },
   };
-  const build = new EngineBuild({ share: () => share, logger });
+  const build = new EngineBuild({ share: () => share, logger: silent });
   const core = {
     deviceLost: null as LatticeError | null,
     run: () => Promise.reject(new LatticeError(fault, 'as asked')),
