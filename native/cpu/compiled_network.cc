@@ -25,7 +25,7 @@ constexpr int kFormat = 4;
 constexpr char kSuffix[] = ".network";
 
 // A kept network is the bytes of the findings, then those of the library.
-struct Network {
+struct KeptNetwork {
   Findings findings;
   ov::Tensor exported;
 };
@@ -54,8 +54,8 @@ std::string NameOf(const std::string& path, const std::string& sha256, bool bf16
 }
 
 // Nothing where there is none; `fault` becomes a sentence where there is one that is of no use.
-std::optional<Network> Kept(const KeptFolder& folder, const std::string& name, size_t classes,
-                            std::string* fault) {
+std::optional<KeptNetwork> Kept(const KeptFolder& folder, const std::string& name, size_t classes,
+                                std::string* fault) {
   const auto file = folder.Load(name, fault);
   if (!file) return std::nullopt;
   const auto findings = ReadFindings(*file, classes);
@@ -63,19 +63,20 @@ std::optional<Network> Kept(const KeptFolder& folder, const std::string& name, s
     *fault = name + " does not describe the network of its model.";
     return std::nullopt;
   }
-  return Network{*findings, Copied(std::span(*file).subspan(kFindingsBytes))};
+  return KeptNetwork{*findings, Copied(std::span(*file).subspan(kFindingsBytes))};
 }
 
 // Where it cannot be kept, the next load only takes longer. False then.
-bool Keep(const KeptFolder& folder, const std::string& name, const Network& network,
+bool Keep(const KeptFolder& folder, const std::string& name, const KeptNetwork& network,
           size_t most_bytes) {
   std::vector<char> file = BytesOf(network.findings);
   const auto* exported = static_cast<const char*>(network.exported.data());
   file.insert(file.end(), exported, exported + network.exported.get_byte_size());
+  // One try: while another process writes, this one does not keep its network.
   const auto lock = folder.Lock("networks", Clock::now());
   if (!lock.ok() || file.size() > most_bytes) return false;
   const bool kept = folder.Store(name, file).ok();
-  // Before the others are looked at, which it may be among.
+  // Held before KeepWithin, which may otherwise remove it.
   const ScopedFd held = folder.Hold(name);
   folder.KeepWithin(kSuffix, most_bytes);
   return kept;
@@ -87,7 +88,8 @@ CpuPrecision PrecisionOf(const Findings& findings, bool bf16) {
           .eight_bit = findings.quantization != Quantization::kSigned};
 }
 
-Network Compile(const OpenVinoModel& model, bool bf16) {
+// For one thread: threads and streams are chosen when it is imported.
+KeptNetwork Compile(const OpenVinoModel& model, bool bf16) {
   auto compiled = SharedCore().compile_model(model.network, "CPU",
                                              CpuProperties(1, 0, PrecisionOf(model.info, bf16)));
   std::ostringstream exported;
@@ -96,6 +98,7 @@ Network Compile(const OpenVinoModel& model, bool bf16) {
 }
 
 ModelInfo Described(ModelInfo info, const Findings& findings, CpuPrecision precision) {
+  // ModelInfo is Findings with more: this replaces that part.
   static_cast<Findings&>(info) = findings;
   info.device = "CPU";
   info.precision = precision.bf16 ? "bf16" : "f32";
@@ -127,7 +130,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   const size_t file_bytes = file->bytes.size();
   const auto folder = OpenFolder(options);
   const std::string name = folder ? NameOf(path, described.sha256, *bf16) : std::string();
-  std::optional<Network> network;
+  std::optional<KeptNetwork> network;
   std::string fault;
   if (folder && source == Source::kKeptOrFile) {
     network = Kept(*folder, name, described.names.size(), &fault);

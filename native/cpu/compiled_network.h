@@ -23,8 +23,9 @@ class CompiledNetwork {
 
   // Codes of OpenVinoNetwork::Load. With a folder for them the network is kept there, with what
   // reading the model has found, and a later load takes it from there: info().was_kept, and the
-  // library may refuse what it has once written. What is not as it was stored is compiled anew and
-  // replaced; info().replaced says so. An unusable folder is none. Throws what the library throws.
+  // library may refuse what it has once written: OpenVinoNetwork::Make then loads with kFile. What
+  // is not as it was stored is compiled anew and replaced; info().replaced says so. An unusable
+  // folder is none. Throws what the library throws.
   static Result<CompiledNetwork> Load(const std::string& path, const EngineOptions& options,
                                       Source source = Source::kKeptOrFile);
 

@@ -93,7 +93,10 @@ export class Task {
     );
   }
 
-  /** The times of the answer include the wait before `handedOutAt`. Without effect once answered, as `reject`. */
+  /**
+   * The times of the answer include the wait before `handedOutAt`; the worker's own processing time is told only by
+   * `lattice detect`, which has no executor. Without effect once answered, as `reject`.
+   */
   resolve(result: ImageResult, handedOutAt: number): void {
     if (!this.#end()) return;
     const queue = toMicros(result.timingsMs.queue + handedOutAt - this.arrivedAt);
@@ -110,8 +113,11 @@ export class Task {
   /** The request for a worker, with the time that is left and a signal that tells it to drop the image. */
   forWorker(): DetectRequest {
     const { timeLeft } = this;
-    const given = { ...this.request, signal: this.#abandoned.signal };
-    return timeLeft === null ? given : { ...given, deadlineMs: Math.max(1, timeLeft) };
+    return {
+      ...this.request,
+      ...(timeLeft !== null && { deadlineMs: Math.max(1, timeLeft) }),
+      signal: this.#abandoned.signal,
+    };
   }
 
   #end(): boolean {

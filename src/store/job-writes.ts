@@ -29,7 +29,7 @@ import { typedPaths } from './job-title.js';
 import type { Statements } from './statements.js';
 import { ownerOf } from './owner.js';
 import { findUpload } from './upload-rows.js';
-import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './use-rows.js';
+import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './key-use-rows.js';
 import type { WatchedFiles } from './watched-files.js';
 
 /** Between two task ids. */

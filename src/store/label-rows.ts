@@ -7,7 +7,7 @@ import { findOwn } from './job-rows.js';
 import { ownerOf } from './owner.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
-import { refuseBytes } from './use-rows.js';
+import { refuseBytes } from './key-use-rows.js';
 
 const DAY_S = 86_400;
 /** Around each tag, so that one is found whole. */

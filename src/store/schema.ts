@@ -1,7 +1,7 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../base/fold-text.js';
-import { KEY_USE } from './use-tables.js';
+import { KEY_USE } from './key-use-migration.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
 

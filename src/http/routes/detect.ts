@@ -173,9 +173,9 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
       image === undefined ? path : null,
       c.get('keyId'),
     );
-    const request = { path, options, deadlineMs, kind: 'sync' as const };
     const run = async () => {
-      const result = await detect(c, deps, image === undefined ? request : { ...request, image });
+      const request = { path, ...(image && { image }), options, deadlineMs, kind: 'sync' as const };
+      const result = await detect(c, deps, request);
       return { ...result, ...used };
     };
     const { result, file } =
@@ -223,8 +223,8 @@ export async function detect(
   c.set('modelName', request.options.modelName);
   try {
     const keyId = c.get('keyId');
-    const owned = keyId === null ? request : { ...request, keyId };
-    return await deps.detector.detect({ ...owned, signal: c.req.raw.signal });
+    const owner = keyId === null ? {} : { keyId };
+    return await deps.detector.detect({ ...request, ...owner, signal: c.req.raw.signal });
   } catch (thrown) {
     if (!(thrown instanceof LatticeError)) {
       throw new LatticeError('detection_failed', 'The detection could not be dispatched.', {

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Watch } from '../../client/lattice-client.js';
 import { address, goTo } from '../address/location.js';
-import { useAsked, type Asked } from '../live/use-asked.js';
+import { useRepeated, type Repeated } from '../live/use-repeated.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { lazy } from '../parts/lazy.js';
@@ -25,7 +25,7 @@ const ChangeDialog = lazy('Opening the form', async () => {
 });
 
 export function WatchesView() {
-  const list = useAsked(() => service.watches());
+  const list = useRepeated(() => service.watches());
   const { fault, actionFault, ask } = list;
   const isOpen = useSignal(false);
   const changed = useSignal<Watch | null>(null);
@@ -89,7 +89,7 @@ export function WatchesView() {
 }
 
 interface RowsProps {
-  list: Asked<readonly Watch[]>;
+  list: Repeated<readonly Watch[]>;
   onNew: () => void;
   onChange: (watch: Watch) => void;
   onRemove: (name: string) => void;
