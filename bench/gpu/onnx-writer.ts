@@ -1,4 +1,5 @@
 /** Writes an ONNX file piece by piece. */
+import { field, number } from '../../test/support/onnx-file.js';
 
 export interface Attribute {
   name: string;
@@ -23,10 +24,10 @@ export class OnnxWriter {
     const made = Array.from({ length: outputs }, (_, at) => (at === 0 ? name : `${name}.${at}`));
     this.#nodes.push(
       Buffer.concat([
-        ...inputs.map((input) => text(1, input)),
-        ...made.map((output) => text(2, output)),
-        text(4, op),
-        ...attributes.map((attribute) => bytes(5, attributeBytes(attribute))),
+        ...inputs.map((input) => field(1, input)),
+        ...made.map((output) => field(2, output)),
+        field(4, op),
+        ...attributes.map((attribute) => field(5, attributeBytes(attribute))),
       ]),
     );
     return name;
@@ -53,20 +54,24 @@ export class OnnxWriter {
     output: { name: string; from: string; dims: number[] },
     metadata: Record<string, string>,
   ): Buffer {
-    const last = Buffer.concat([text(1, output.from), text(2, output.name), text(4, 'Identity')]);
+    const last = Buffer.concat([
+      field(1, output.from),
+      field(2, output.name),
+      field(4, 'Identity'),
+    ]);
     const graph = Buffer.concat([
-      ...[...this.#nodes, last].map((node) => bytes(1, node)),
-      text(2, 'layout'),
-      ...this.#initializers.map((tensor) => bytes(5, tensor)),
-      bytes(11, port(input)),
-      bytes(12, port(output)),
+      ...[...this.#nodes, last].map((node) => field(1, node)),
+      field(2, 'layout'),
+      ...this.#initializers.map((tensor) => field(5, tensor)),
+      field(11, port(input)),
+      field(12, port(output)),
     ]);
     return Buffer.concat([
       number(1, 8),
-      bytes(7, graph),
-      bytes(8, number(2, 17)),
+      field(7, graph),
+      field(8, number(2, 17)),
       ...Object.entries(metadata).map(([key, value]) =>
-        bytes(14, Buffer.concat([text(1, key), text(2, value)])),
+        field(14, Buffer.concat([field(1, key), field(2, value)])),
       ),
     ]);
   }
@@ -77,8 +82,8 @@ export class OnnxWriter {
       Buffer.concat([
         ...dims.map((size) => number(1, size)),
         number(2, type),
-        text(8, name),
-        bytes(9, raw),
+        field(8, name),
+        field(9, raw),
       ]),
     );
     return name;
@@ -87,26 +92,16 @@ export class OnnxWriter {
 
 function attributeBytes({ name, value }: Attribute): Buffer {
   return Array.isArray(value)
-    ? Buffer.concat([text(1, name), ...value.map((each) => number(8, each)), number(20, TYPE_INTS)])
-    : Buffer.concat([text(1, name), number(3, value), number(20, TYPE_INT)]);
+    ? Buffer.concat([
+        field(1, name),
+        ...value.map((each) => number(8, each)),
+        number(20, TYPE_INTS),
+      ])
+    : Buffer.concat([field(1, name), number(3, value), number(20, TYPE_INT)]);
 }
 
 function port({ name, dims }: { name: string; dims: readonly number[] }): Buffer {
-  const sizes = dims.map((size) => bytes(1, size < 0 ? text(2, 'open') : number(1, size)));
-  const tensor = Buffer.concat([number(1, FLOAT), bytes(2, Buffer.concat(sizes))]);
-  return Buffer.concat([text(1, name), bytes(2, bytes(1, tensor))]);
+  const sizes = dims.map((size) => field(1, size < 0 ? field(2, 'open') : number(1, size)));
+  const tensor = Buffer.concat([number(1, FLOAT), field(2, Buffer.concat(sizes))]);
+  return Buffer.concat([field(1, name), field(2, field(1, tensor))]);
 }
-
-/** Negative ones as 64 bits, as protobuf has them. */
-function varint(value: number): Buffer {
-  const out: number[] = [];
-  let rest = BigInt.asUintN(64, BigInt(value));
-  for (; rest >= 0x80n; rest >>= 7n) out.push(Number(rest & 0x7fn) | 0x80);
-  out.push(Number(rest));
-  return Buffer.from(out);
-}
-
-const number = (field: number, value: number) => Buffer.concat([varint(field * 8), varint(value)]);
-const bytes = (field: number, body: Buffer) =>
-  Buffer.concat([varint(field * 8 + 2), varint(body.length), body]);
-const text = (field: number, value: string) => bytes(field, Buffer.from(value));

@@ -261,11 +261,9 @@ void ReadPrecision(Properties& properties, std::string& precision) {
 
 }  // namespace
 
-const char* CodeName(StatusCode code) { return kCodeNames[static_cast<size_t>(code)]; }
-
 Napi::Value ToError(Napi::Env env, const Status& status) {
   const Napi::Object error = Napi::Error::New(env, status.message()).Value();
-  error.Set("code", CodeName(status.code()));
+  error.Set("code", kCodeNames[static_cast<size_t>(status.code())]);
   return error;
 }
 
@@ -283,8 +281,8 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   Properties properties(value, "options");
   ReadStrings(properties, "roots", options.roots);
   properties.Read("device", options.device);
-  if (options.device != "auto" && options.device != "cpu" && options.device != "cuda") {
-    properties.Fail("device", "'auto', 'cpu' or 'cuda'");
+  if (options.device != "cpu" && options.device != "cuda") {
+    properties.Fail("device", "'cpu' or 'cuda'");
   }
   const Napi::Value batches = properties.Get("gpuBatches");
   if (!batches.IsUndefined() && !ReadBatches(batches, options.gpu_batches)) {

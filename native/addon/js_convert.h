@@ -16,9 +16,6 @@
 
 namespace lattice {
 
-// "invalid_model" for kInvalidModel, as NATIVE_CODES of src/native/contract.ts.
-const char* CodeName(StatusCode code);
-
 // An Error with the status's sentence and its code as `code`.
 Napi::Value ToError(Napi::Env env, const Status& status);
 

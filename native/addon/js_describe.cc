@@ -106,9 +106,6 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("decoding", static_cast<double>(stats.decoding));
   object.Set("inferring", static_cast<double>(stats.inferring));
   object.Set("heldBytes", static_cast<double>(stats.held_bytes));
-  object.Set("completed", static_cast<double>(stats.completed));
-  object.Set("failed", static_cast<double>(stats.failed));
-  object.Set("cancelled", static_cast<double>(stats.cancelled));
   object.Set("syncBatches", core.sync_batches());
   object.Set("lookAhead", core.look_ahead());
   object.Set("readAhead", core.read_ahead());

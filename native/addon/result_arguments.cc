@@ -8,7 +8,7 @@
 namespace lattice {
 namespace {
 
-// FILE_FIELDS and RESULT_STRIDE of src/native/contract.ts.
+// As ResultField, FileField and DIGEST_FIELDS of src/native/contract.ts lay them out.
 constexpr size_t kFileAt = 16;
 constexpr size_t kFileFields = 10;
 constexpr size_t kDigestAt = 6;  // index of the digest within the file fields

@@ -1,4 +1,5 @@
-// Writes the ids of the work in progress to a file when a crash signal kills the process.
+// Writes the ids of the work in progress to a file when a crash signal kills the process; read by
+// src/store/crash-marker.ts.
 #ifndef LATTICE_BASE_CRASH_MARKER_H_
 #define LATTICE_BASE_CRASH_MARKER_H_
 
@@ -27,11 +28,11 @@ class CrashMarker {
   CrashMarker& operator=(const CrashMarker&) = delete;
 
   // Writes the ids of every marker as a crash signal does, for a process that must end because it
-  // lost its device. The first call only; a later crash writes nothing more. Thread-safe.
+  // lost its device. Later calls, and a crash after it, write nothing. Thread-safe.
   static void WriteAll();
 
-  // Marks ids as work of the constructing thread until it is destroyed, on any thread and before
-  // the marker. Lock-free. Ids beyond the table of 1,024 are left out.
+  // Marks ids as work of the constructing thread until it is destroyed. May be destroyed on any
+  // thread; must be before the marker is. Lock-free. Ids beyond the table of 1,024 are left out.
   class InHand {
    public:
     InHand(const CrashMarker& marker, std::span<const uint64_t> ids);
@@ -46,8 +47,8 @@ class CrashMarker {
  private:
   CrashMarker(int fd, size_t place) : fd_(fd), place_(place) {}
 
-  int fd_;  // -1: does nothing
-  size_t place_;
+  int fd_;        // -1: does nothing
+  size_t place_;  // in the table of the process
 };
 
 // Gives the calling thread a stack for signal handlers, so that a stack overflow is marked too.

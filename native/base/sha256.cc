@@ -9,7 +9,7 @@ namespace lattice {
 namespace {
 
 void AddBlocks(std::string_view bytes, Sha256State& state) {
-  static const AddSha256Blocks of_cpu = Sha256BlocksOfCpu();
+  static const AddSha256Blocks of_cpu = AddSha256BlocksWithCpu();
   const AddSha256Blocks add = of_cpu != nullptr ? of_cpu : AddSha256BlocksPortable;
   add(bytes.data(), bytes.size() / kSha256BlockBytes, state);
 }

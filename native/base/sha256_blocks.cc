@@ -117,7 +117,7 @@ void AddSha256BlocksPortable(const char* bytes, size_t blocks, Sha256State& stat
   for (size_t i = 0; i < blocks; ++i) AddBlock(bytes + i * kSha256BlockBytes, state);
 }
 
-AddSha256Blocks Sha256BlocksOfCpu() {
+AddSha256Blocks AddSha256BlocksWithCpu() {
 #if defined(__x86_64__)
   if (HasShaInstructions()) return AddBlocksWithSha;
 #endif

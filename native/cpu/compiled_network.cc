@@ -25,7 +25,7 @@ constexpr int kFormat = 4;
 constexpr char kSuffix[] = ".network";
 
 // Stored as the bytes of the traits, then the bytes that the library exports.
-struct Network {
+struct KeptNetwork {
   NetworkTraits traits;
   ov::Tensor exported;
 };
@@ -54,8 +54,8 @@ std::string NameOf(const std::string& path, const std::string& sha256, bool bf16
 }
 
 // Returns nullopt when no network is kept. When one is kept but unusable, it also sets `fault`.
-std::optional<Network> Kept(const KeptFolder& folder, const std::string& name, size_t classes,
-                            std::string* fault) {
+std::optional<KeptNetwork> Kept(const KeptFolder& folder, const std::string& name, size_t classes,
+                                std::string* fault) {
   const auto file = folder.Load(name, fault);
   if (!file) return std::nullopt;
   const auto traits = ReadTraits(*file, classes);
@@ -63,15 +63,16 @@ std::optional<Network> Kept(const KeptFolder& folder, const std::string& name, s
     *fault = name + " does not describe the network of its model.";
     return std::nullopt;
   }
-  return Network{*traits, Copied(std::span(*file).subspan(kTraitsBytes))};
+  return KeptNetwork{*traits, Copied(std::span(*file).subspan(kTraitsBytes))};
 }
 
 // Returns false when the network cannot be kept: the next load then only takes longer.
-bool Keep(const KeptFolder& folder, const std::string& name, const Network& network,
+bool Keep(const KeptFolder& folder, const std::string& name, const KeptNetwork& network,
           size_t most_bytes) {
   std::vector<char> file = BytesOf(network.traits);
   const auto* exported = static_cast<const char*>(network.exported.data());
   file.insert(file.end(), exported, exported + network.exported.get_byte_size());
+  // One try: while another process writes, this one does not keep its network.
   const auto lock = folder.Lock("networks", Clock::now());
   if (!lock.ok() || file.size() > most_bytes) return false;
   const bool kept = folder.Store(name, file).ok();
@@ -87,7 +88,8 @@ CpuPrecision PrecisionOf(const NetworkTraits& traits, bool bf16) {
           .eight_bit = traits.quantization != Quantization::kSigned};
 }
 
-Network Compile(const OpenVinoModel& model, bool bf16) {
+// For one thread: threads and streams are chosen when it is imported.
+KeptNetwork Compile(const OpenVinoModel& model, bool bf16) {
   auto compiled = SharedCore().compile_model(model.network, "CPU",
                                              CpuProperties(1, 0, PrecisionOf(model.info, bf16)));
   std::ostringstream exported;
@@ -96,6 +98,7 @@ Network Compile(const OpenVinoModel& model, bool bf16) {
 }
 
 ModelInfo Described(ModelInfo info, const NetworkTraits& traits, CpuPrecision precision) {
+  // ModelInfo is NetworkTraits with more: this replaces that part.
   static_cast<NetworkTraits&>(info) = traits;
   info.device = "CPU";
   info.precision = precision.bf16 ? "bf16" : "f32";
@@ -127,7 +130,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   const size_t file_bytes = file->bytes.size();
   const auto folder = OpenFolder(options);
   const std::string name = folder ? NameOf(path, described.sha256, *bf16) : std::string();
-  std::optional<Network> network;
+  std::optional<KeptNetwork> network;
   std::string fault;
   if (folder && source == Source::kKeptOrFile) {
     network = Kept(*folder, name, described.names.size(), &fault);

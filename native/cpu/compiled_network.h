@@ -23,7 +23,8 @@ class CompiledNetwork {
 
   // Fails with the codes of OpenVinoNetwork::Load. With a folder in `options` the network and its
   // traits are kept there, and a later load reads them: info().was_kept is true then, and the
-  // library may refuse the network that it wrote earlier. A damaged file is compiled anew and
+  // library may refuse the network that it wrote earlier (OpenVinoNetwork::Make then loads with
+  // kFile). A damaged file is compiled anew and
   // replaced, which info().replaced tells. An unusable folder counts as none. Throws what the
   // library throws.
   static Result<CompiledNetwork> Load(const std::string& path, const EngineOptions& options,

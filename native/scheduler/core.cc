@@ -62,7 +62,6 @@ Result<std::optional<int>> ChooseGpu(const std::string& device) {
   if (device == "cpu") return std::optional<int>();
   const auto usable = UsableGpus();
   if (usable.ok()) return std::optional(usable->front().index);
-  if (device == "auto") return std::optional<int>();
   return usable.status();
 }
 

@@ -24,9 +24,8 @@ namespace lattice {
 // The fields of NativeCoreOptions in src/native/contract.ts.
 struct CoreOptions {
   std::vector<std::string> roots;
-  // cuda and cpu take no other; auto takes a GPU that can be used. It is the first one that can, as
-  // CUDA counts in this process.
-  std::string device = "auto";
+  // cpu or cuda: the first GPU that can be used, as CUDA counts in this process.
+  std::string device = "cpu";
   std::vector<int> gpu_batches = GpuEngineOptions().batches;  // never empty
   std::string precision = "auto";
   int threads = 1;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "native/scheduler/task_queue.h"
+#include "native/scheduler/live_task.h"
 
 namespace lattice {
 

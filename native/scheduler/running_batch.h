@@ -10,7 +10,7 @@
 
 #include "native/base/crash_marker.h"
 #include "native/scheduler/free_slots.h"
-#include "native/scheduler/task_queue.h"
+#include "native/scheduler/live_task.h"
 
 namespace lattice {
 

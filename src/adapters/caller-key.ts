@@ -1,6 +1,6 @@
 /** API keys where other programs send them. */
 import { LatticeError } from '../api/errors.js';
-import { ownerOf, type ApiKeys } from '../http/access/api-keys.js';
+import { presentedOwner, type ApiKeys } from '../http/access/api-keys.js';
 import type { AppContext } from '../http/app-env.js';
 
 /** The password of HTTP's basic authentication, for programs that can send a key in no other way. */
@@ -20,7 +20,7 @@ export async function admitOwner(
   detail: string,
 ): Promise<void> {
   if (keys === null) return;
-  const keyId = await ownerOf(c, keys, other);
+  const keyId = await presentedOwner(c, keys, other);
   if (keyId === null) throw new LatticeError('unauthorized', detail);
   c.set('keyId', keyId);
 }

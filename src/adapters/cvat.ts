@@ -3,7 +3,7 @@
  * a detector per model; only with LATTICE_COMPAT=cvat.
  */
 import { z } from '@hono/zod-openapi';
-import { errorsOf, LatticeError } from '../api/errors.js';
+import { errorsOf, LatticeError, refuseWhileStopping } from '../api/errors.js';
 import { replyJson } from '../http/answer/reply.js';
 import type { AppContext } from '../http/app-env.js';
 import { readJson } from '../http/request/json-body.js';
@@ -121,7 +121,7 @@ function addRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       await checkKey(c, parts);
-      if (parts.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+      refuseWhileStopping(parts);
       return pictures.hold(c, async (share) => {
         share.add(Math.min(declaredBytes(c) ?? maxBodyBytes, maxBodyBytes));
         return replyJson(c, 200, await call(c, await readJson(c, maxBodyBytes), parts));

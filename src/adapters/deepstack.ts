@@ -1,6 +1,11 @@
 /** The routes of DeepStack and CodeProject.AI that cameras' programs call; only with LATTICE_COMPAT=deepstack. */
 import { z } from '@hono/zod-openapi';
-import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
+import {
+  LatticeError,
+  refuseWhileStopping,
+  toLatticeError,
+  type ErrorCode,
+} from '../api/errors.js';
 import type { Detection, ImageResult } from '../api/schemas/image.js';
 import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../api/options.js';
 import { defaultModelName } from '../models/model-folder.js';
@@ -227,7 +232,7 @@ function createVisionHandler(deps: RouteParts): RouteHandler {
   const { pictures } = deps;
   return async (c) => {
     const began = performance.now();
-    if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    refuseWhileStopping(deps);
     const isKeyKnown = presentedKey(c) !== undefined;
     // Check the key before the picture is read, where the key is known by then.
     if (isKeyKnown) await checkKey(c, deps.apiKeys);

@@ -1,6 +1,12 @@
 /** A machine learning backend of Label Studio; only with LATTICE_COMPAT=label-studio. */
 import { z } from '@hono/zod-openapi';
-import { ERRORS, errorsOf, LatticeError, toLatticeError } from '../api/errors.js';
+import {
+  ERRORS,
+  errorsOf,
+  LatticeError,
+  refuseWhileStopping,
+  toLatticeError,
+} from '../api/errors.js';
 import {
   localFileOf,
   readLabelStudioConfig,
@@ -108,7 +114,7 @@ function addRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       await checkKey(c, parts);
-      if (parts.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+      refuseWhileStopping(parts);
       const body = validate(predictSchema, await readJson(c, config.maxBodyBytes));
       const labels = await configOf(body.label_config, '#/label_config', parts);
       const predict = createPredict(c, parts, modelName, labels);

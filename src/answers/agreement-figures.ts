@@ -27,7 +27,7 @@ const namedRowSchema = rowSchema
   })
   .openapi('NamedAgreementRow');
 
-export const agreementFigures = {
+export const agreementShape = {
   share: z.number().openapi({
     description: 'Of the boxes of both, those in one place and of one class; 1 without a box',
   }),
@@ -52,8 +52,9 @@ export function toWireAgreementFigures({
   byClass,
   bySize,
 }: Pick<Agreement, 'share' | 'all' | 'byClass' | 'bySize'>): z.infer<
-  z.ZodObject<typeof agreementFigures>
+  z.ZodObject<typeof agreementShape>
 > {
+  // `of` is null in `all` alone.
   const named = (row: AgreementRow) => ({ ...agreementRow.toWire(row), of: row.of ?? '' });
   return {
     share,

@@ -210,3 +210,10 @@ export function toLatticeError(thrown: unknown): LatticeError {
   if (thrown instanceof LatticeError) return thrown;
   return new LatticeError('internal_error', 'An internal error occurred.', { cause: thrown });
 }
+
+export const serviceStopping = () => new LatticeError('shutting_down', 'The service is stopping.');
+
+/** Once a stop has begun, new work is refused. */
+export function refuseWhileStopping({ draining }: { draining: () => boolean }): void {
+  if (draining()) throw serviceStopping();
+}

@@ -1,5 +1,6 @@
 /** `lattice backup` and `lattice restore`: the jobs of a data folder in one file. */
 import { constants, setPriority } from 'node:os';
+import { amount } from '../api/quotas.js';
 import { STANDARD_OUTPUT } from '../base/output-place.js';
 import type { Backup } from '../backup/back-up.js';
 import type { Restored } from '../backup/restore.js';
@@ -107,4 +108,4 @@ function contentsOf(about: Restored['about'] | Backup, pictures: number): string
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-const sizeOf = ({ bytes }: Backup) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+const sizeOf = ({ bytes }: Backup) => amount(bytes, 'bytes');

@@ -38,7 +38,7 @@ export const registerDetect: RegisterCommand = (program, terminal) => {
       // The roots come from the paths, and one run needs no repeated self-check.
       const config = { ...configOf(flags), canaryMinutes: 0 };
       const { expandPaths } = await import('./image-paths.js');
-      const { imagesText } = await import('../files/listing/image-names.js');
+      const { imagesText } = await import('../api/left-out.js');
       const { images, unreadable, leftOut } = await expandPaths(paths);
       if (Object.keys(leftOut).length > 0) terminal.err(`${imagesText(images.length, leftOut)}.`);
       for (const folder of unreadable) {

@@ -2,16 +2,10 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { glob, isDynamicPattern, type GlobOptions } from 'tinyglobby';
+import { addLeftOut, leftOutClause, type LeftOut } from '../api/left-out.js';
 import { hasEscapes, pathOnDisk, searching } from '../files/listing/byte-names.js';
 import { isReadable } from '../files/listing/find-images.js';
-import {
-  addLeftOut,
-  chooseImages,
-  leftOutText,
-  notEntered,
-  PICTURES,
-  type LeftOut,
-} from '../files/listing/image-names.js';
+import { chooseImages, notEntered, PICTURES } from '../files/listing/image-names.js';
 import { isPathError, pathFault } from '../base/path-fault.js';
 import { UsageError } from './terminal.js';
 
@@ -85,7 +79,7 @@ async function expand(arg: string): Promise<Found> {
   if (images.length === 0) {
     const [first] = unreadable;
     if (first !== undefined) throw new UsageError(`No permission to read ${first}.`);
-    const others = leftOutText(leftOut);
+    const others = leftOutClause(leftOut);
     throw new UsageError(
       isFolder ? `${arg} has no images${others}.` : `No image matches ${arg}${others}.`,
     );

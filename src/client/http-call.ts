@@ -1,7 +1,6 @@
 /** One call of the HTTP API: within a deadline, repeated after the service's `Retry-After`. */
 import { Deadline, pause } from './deadline.js';
-import type { Problem } from './records.js';
-import { isBrokenOff, ServiceError, unreachable } from './service-error.js';
+import { isBrokenOff, isProblem, ServiceError, unreachable } from './service-error.js';
 
 /** Clients that were refused together do not all return together. */
 const SPREAD = 0.2;
@@ -239,8 +238,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isProblem(json: unknown): json is Problem {
-  return typeof json === 'object' && json !== null && 'code' in json && 'detail' in json;
 }

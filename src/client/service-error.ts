@@ -61,6 +61,10 @@ export class ServiceError extends Error {
   }
 }
 
+export function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+}
+
 /** `unreachable`, with the address and the reason as one sentence. */
 export function unreachable(baseUrl: string, error: unknown): ServiceError {
   const detail = `The service at ${baseUrl} cannot be reached: ${reason(new URL(baseUrl), error)}.`;

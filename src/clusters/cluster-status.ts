@@ -27,7 +27,6 @@ export const clusterSnapshotSchema = z.object({
   ),
 });
 
-export type ClusterQuestion = (typeof CLUSTER_QUESTIONS)[number];
 export type ClusterNode = z.infer<typeof clusterNodeSchema>;
 export interface ClusterSnapshot extends z.infer<typeof clusterSnapshotSchema> {
   /** Version of the Python that the cluster runs on; absent or null where there is none or it is unknown. */

@@ -94,8 +94,9 @@ export class Task {
   }
 
   /**
-   * Answers the task. The times of the answer include the wait before `handedOutAt`. Like `reject`, it does nothing once
-   * the task is answered.
+   * The times of the answer include the wait before `handedOutAt`; the worker's own processing time is told only by
+   * `lattice detect`, which has no executor. Like `reject`, it does nothing
+   * once the task is answered.
    */
   resolve(result: ImageResult, handedOutAt: number): void {
     if (!this.#end()) return;
@@ -113,8 +114,11 @@ export class Task {
   /** The request for a worker, with the time that is left and a signal that tells it to drop the image. */
   forWorker(): DetectRequest {
     const { timeLeft } = this;
-    const given = { ...this.request, signal: this.#abandoned.signal };
-    return timeLeft === null ? given : { ...given, deadlineMs: Math.max(1, timeLeft) };
+    return {
+      ...this.request,
+      ...(timeLeft !== null && { deadlineMs: Math.max(1, timeLeft) }),
+      signal: this.#abandoned.signal,
+    };
   }
 
   #end(): boolean {

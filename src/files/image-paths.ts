@@ -10,7 +10,8 @@ import {
   type Place,
 } from './listing/find-images.js';
 import { unicodeForms } from './unicode-forms.js';
-import { addLeftOut, IMAGE_NAME, leftOutText, type LeftOut } from './listing/image-names.js';
+import { addLeftOut, leftOutClause, type LeftOut } from '../api/left-out.js';
+import { IMAGE_NAME } from './listing/image-names.js';
 import { ImageLister, noFolder } from './listing/image-lister.js';
 import { outsideText } from './listing/resolve-beneath.js';
 
@@ -170,7 +171,7 @@ async function listImages(requested: RequestedPath): Promise<FoundImages | null>
   }
   if (folder !== null) throw invalid(await whyEmpty(path, folder, leftOut), pointer);
   if (isGlob && !mayBeName(path)) {
-    throw invalid(`'${path}' matches no image${leftOutText(leftOut)}.`, pointer);
+    throw invalid(`'${path}' matches no image${leftOutClause(leftOut)}.`, pointer);
   }
   if (path.endsWith('/') || posix.normalize(path) === '.') {
     throw invalid(await whyAbsent(path, roots), pointer);
@@ -190,7 +191,7 @@ async function whyAbsent(path: string, roots: readonly string[]): Promise<string
 async function whyEmpty(path: string, folder: Place, leftOut: LeftOut): Promise<string> {
   const readable = await lister.ask('isReadable', folder, LOOK_MS).catch(() => true);
   if (!readable) return `The service has no permission to read the folder '${path}'.`;
-  return `The folder '${path}' has no images${leftOutText(leftOut)}.`;
+  return `The folder '${path}' has no images${leftOutClause(leftOut)}.`;
 }
 
 async function kindOf(place: Place): Promise<PathKind> {

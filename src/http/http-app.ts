@@ -7,7 +7,7 @@ import type { Span, SpanFacts } from '../base/tracing-port.js';
 import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../settings/config.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
-import { ownerOf, type ApiKeys } from './access/api-keys.js';
+import { presentedOwner, type ApiKeys } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import { NOT_FOREIGN, type BrowserAccess, type Page } from './access/browser-access.js';
@@ -139,7 +139,7 @@ function createRefuse(
     if (apiKeys === null || isOpenAt(app, c.req.path) || checksKey(c.req.path)) return null;
     let keyId: string | null;
     try {
-      keyId = await ownerOf(c, apiKeys);
+      keyId = await presentedOwner(c, apiKeys);
     } catch (thrown) {
       return replyProblem(c, thrown, hide);
     }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { LatticeError } from '../api/errors.js';
+import { LatticeError, serviceStopping } from '../api/errors.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { Allowances } from '../store/allowances.js';
 import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
@@ -346,7 +346,7 @@ export class JobService {
   /** Why new jobs are refused at the moment. */
   #refusal(keyId: string | null): LatticeError | null {
     const { stopping, noRoom, counts, maxQueuedJobs } = this.#parts;
-    if (stopping()) return new LatticeError('shutting_down', 'The service is stopping.');
+    if (stopping()) return serviceStopping();
     return noRoom(keyId) ?? (counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null);
   }
 

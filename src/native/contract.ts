@@ -65,7 +65,7 @@ export interface NativePixels {
 
 export interface NativeBuildInfo {
   version: string;
-  openvino: string | null;
+  openvino: string;
   cuda: string | null;
   libvips: string;
   jpeg: string;
@@ -86,7 +86,7 @@ export interface NativeGpus {
 export interface NativeCoreOptions {
   /** Absolute folders; a request path is opened beneath one of them only. */
   roots: string[];
-  device: Device;
+  device: Exclude<Device, 'auto'>;
   /** Batch sizes that a GPU has engines for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
   gpuBatches?: number[];
   precision: FloatPrecision;
@@ -228,12 +228,11 @@ export interface NativeCore {
   close(): Promise<void>;
 }
 
-/** The parameters that the engine itself reads. */
 /** `tiles` is `off` when left out. */
-export type EngineParameters = Pick<DetectionParameters, 'confidence' | 'iou' | 'maxDetections'> &
-  Partial<Pick<DetectionParameters, 'tiles'>>;
-
-export interface NativeTask extends EngineParameters {
+export interface NativeTask
+  extends
+    Pick<DetectionParameters, 'confidence' | 'iou' | 'maxDetections'>,
+    Partial<Pick<DetectionParameters, 'tiles'>> {
   /** Unique among live tasks, 1 to 2^53-1. */
   id: number;
   modelId: number;
@@ -362,9 +361,6 @@ export interface NativeDecodeStats {
 export interface NativeStats extends AddonStatistics {
   decoding: number;
   inferring: number;
-  completed: number;
-  failed: number;
-  cancelled: number;
   /** Wide batches of sync tasks that compute at the same time. */
   syncBatches: number;
   /** Async images that are decoded ahead of the network, at most. */

@@ -198,13 +198,12 @@ export class Core {
    * Runs one image. Calls of one tick cross to the addon together. Rejects with a `LatticeError`, or a `TypeError`
    * for a task of a wrong shape or an id that is live already.
    */
-  run({ signal, ...task }: CoreTask): Promise<RawResult> {
+  run({ signal, id = ++this.#lastId, ...task }: CoreTask): Promise<RawResult> {
     return new Promise((resolve, reject) => {
       if (this.#closing !== null) {
         reject(closed());
         return;
       }
-      const id = task.id ?? ++this.#lastId;
       if (this.#waiting.has(id)) {
         reject(new TypeError(`task id ${id} is live already`));
         return;

@@ -12,10 +12,8 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../base/make-folder.js';
 import { syncFolder } from '../base/sync-folder.js';
-import { applyMigrations, migrate, refuseForeign } from './schema.js';
+import { applyMigrations, migrate, refuseForeign, type Database } from './schema.js';
 import { isBusy, isDamaged, isFull } from './sqlite-failure.js';
-
-export type Database = InstanceType<typeof DatabaseSync>;
 
 /** The database in a data folder. */
 export const STORE_FILE = 'jobs.db';

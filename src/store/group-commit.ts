@@ -1,7 +1,7 @@
 /** Many operations, one sync: runs a group of writes in one transaction. */
 import type { JobEvent } from './job.js';
 import type { FileDone } from './watched.js';
-import type { Database } from './data-folder.js';
+import type { Database } from './schema.js';
 import {
   isFull,
   isLasting,

@@ -1,7 +1,8 @@
 /**
  * The one place that writes the status of a job, with the event and the webhook that belong to it.
  *
- * pending    on disk, this process has handed out no image of it; next: running, or failed when it is cancelled
+ * pending    on disk, this process has handed out no image of it, an earlier one may have; next: running, or failed
+ *            when it is cancelled
  * running    the present run of the process has it; next: completed, failed, or pending after a restart
  * completed  every image has an entry and at least one is ok
  * failed     every image has an error entry, the job was cancelled, or the runner met a defect in it
@@ -54,7 +55,10 @@ export class JobTransitions {
     return this.#announce(jobNumber, 'job_submitted', at);
   }
 
-  /** pending -> running, for a caller that has read the status in this transaction. */
+  /**
+   * pending -> running, for a caller that has read the status in this transaction. After a restart `started_at` stays
+   * that of the first process.
+   */
   start(jobNumber: number, workerId: string, at: number): StoredJob {
     this.#statements.run(
       `UPDATE jobs SET status = 'running', lease = ?, started_at = coalesce(started_at, ?), worker_id = ?

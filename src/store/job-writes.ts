@@ -27,8 +27,9 @@ import { keepJob, saveListing } from './label-rows.js';
 import type { RunningTime } from './running-time.js';
 import { typedPaths } from './job-title.js';
 import type { Statements } from './statements.js';
+import { ownerOf } from './owner.js';
 import { findUpload } from './upload-rows.js';
-import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './use-rows.js';
+import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './key-use-rows.js';
 import type { WatchedFiles } from './watched-files.js';
 
 /** Condition for all images of a job, whose task ids lie between two. */
@@ -228,7 +229,7 @@ export class JobWrites {
       const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imageCount}.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
-    if (allowed) refuseJob(this.#statements, settings.keyId ?? '', allowed);
+    if (allowed) refuseJob(this.#statements, ownerOf(settings.keyId), allowed);
     const { labels, typed, metadata, ...stored } = settings;
     const texts = [JSON.stringify(stored), metadata ?? '', JSON.stringify(typed.paths)] as const;
     const bytes =

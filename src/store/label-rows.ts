@@ -4,9 +4,10 @@ import { foldText } from '../base/fold-text.js';
 import { searchText, titleKey } from './job-title.js';
 import type { StoreAllowance, StoredJob } from './job-records.js';
 import { findOwn } from './job-rows.js';
+import { ownerOf } from './owner.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
-import { refuseBytes } from './use-rows.js';
+import { refuseBytes } from './key-use-rows.js';
 
 const DAY_S = 86_400;
 /** Stands around each tag, so that a search finds whole tags. */
@@ -40,7 +41,7 @@ export class LabelWrites {
   ): StoredJob {
     const job = findOwn(this.#statements, jobId, keyId);
     if (store !== null && (changes.keep ?? false) !== false) {
-      refuseBytes(this.#statements, keyId ?? '', store);
+      refuseBytes(this.#statements, ownerOf(keyId), store);
     }
     const labels = { ...job.spec.labels, ...changes };
     this.#statements.run(

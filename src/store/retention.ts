@@ -11,7 +11,7 @@ import {
 } from './job-records.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
-import { allUse } from './use-rows.js';
+import { allUse } from './key-use-rows.js';
 
 const JOBS_PER_CALL = 50;
 /** Share of its mark from which on the oldest jobs of a key are removed. */

@@ -1,9 +1,9 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../base/fold-text.js';
-import { KEY_USE } from './use-tables.js';
+import { KEY_USE } from './key-use-migration.js';
 
-type Database = InstanceType<typeof DatabaseSync>;
+export type Database = InstanceType<typeof DatabaseSync>;
 
 /** "LATT": tells the file from those of other programs. */
 const APPLICATION_ID = 0x4c_41_54_54;

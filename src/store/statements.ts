@@ -1,5 +1,5 @@
 /** Prepared statements of one connection, by their text. */
-import type { Database } from './data-folder.js';
+import type { Database } from './schema.js';
 
 type Statement = ReturnType<Database['prepare']>;
 type Parameter = string | number | null;

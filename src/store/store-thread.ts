@@ -34,7 +34,7 @@ import { ReuseReads } from './reuse-rows.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
 import { UploadReads, UploadWrites } from './upload-rows.js';
-import { UseReads } from './use-rows.js';
+import { UseReads } from './key-use-rows.js';
 import { ViewReads, ViewWrites } from './view-rows.js';
 import { WatchReads, WatchWrites } from './watch-rows.js';
 import { WatchedFiles } from './watched-files.js';

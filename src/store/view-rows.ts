@@ -3,7 +3,7 @@ import type { Region } from '../api/region-rules.js';
 import type { StoreAllowance } from './job-records.js';
 import { NamedVersions, type Put, type Version, type VersionedTable } from './named-versions.js';
 import type { Statements } from './statements.js';
-import { refuseBytes } from './use-rows.js';
+import { refuseBytes } from './key-use-rows.js';
 
 /** Regions by name. */
 export interface ViewContent {

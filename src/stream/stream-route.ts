@@ -1,7 +1,7 @@
 /** `GET /v1/stream`: the upgrade to a WebSocket. */
 import type { WebSocket } from 'ws';
 import { eventsSent } from '../api/events.js';
-import { ownerOf, type ApiKeys } from '../http/access/api-keys.js';
+import { presentedOwner, type ApiKeys } from '../http/access/api-keys.js';
 import type { AppContext } from '../http/app-env.js';
 import type { AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
@@ -69,5 +69,5 @@ async function ownerOfSocket(
     .split(',')
     .map((protocol) => KEY_PROTOCOL.exec(protocol.trim())?.[1])
     .find((key) => key !== undefined);
-  return (await ownerOf(c, apiKeys, offered)) ?? undefined;
+  return (await presentedOwner(c, apiKeys, offered)) ?? undefined;
 }

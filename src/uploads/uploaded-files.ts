@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
+import { amount } from '../api/quotas.js';
 import { kindByBytes } from '../files/file-kind.js';
 import { checkImagePath } from '../files/image-paths.js';
 import { unicodeForms } from '../files/unicode-forms.js';
@@ -289,7 +290,7 @@ export class UploadedFiles {
 
   #full(bytes: number): LatticeError {
     const detail =
-      `Uploads have room for ${megabytes(this.freeBytes)} more, and this takes ${megabytes(bytes)}. Photos go with ` +
+      `Uploads have room for ${amount(this.freeBytes, 'bytes')} more, and this takes ${amount(bytes, 'bytes')}. Photos go with ` +
       'their jobs: remove jobs, send fewer, or raise LATTICE_UPLOADS_MAX_MB.';
     return new LatticeError('uploads_full', detail);
   }
@@ -372,8 +373,4 @@ function faultOf(error: unknown): unknown {
   if (!NOT_BESIDE.has(String(error.code))) return notWritten(error);
   const detail = 'The name cannot be beside the others: one of them would be a file and a folder.';
   return new LatticeError('validation_failed', detail, { cause: error, errors: [{ detail }] });
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LatticeError } from '../api/errors.js';
 import { NO_ALLOWANCES, refuseExcess, type Allowances } from '../store/allowances.js';
-import { leftOutSentence, type LeftOut } from '../api/left-out.js';
+import { countKinds, leftOutFiles, type LeftOut } from '../api/left-out.js';
 import type { Logger } from '../base/logger-port.js';
 import {
   LeftOutFile,
@@ -189,7 +189,7 @@ export class Uploads {
     const { leftOut } = await this.#find(uploadId, keyId);
     this.#use(uploadId);
     if (files.sizeOf(uploadId).files === 0) {
-      const others = leftOutSentence(countKinds(leftOut, new Set()));
+      const others = leftOutFiles(countKinds(Object.values(leftOut)));
       const detail = `The upload has no pictures${others === '' ? '' : `; ${others}`}.`;
       throw new LatticeError('validation_failed', detail, {
         errors: [{ detail, pointer: '#/upload' }],
@@ -197,7 +197,7 @@ export class Uploads {
     }
     return {
       root: files.folderOf(uploadId),
-      leftOut: (images) => countKinds(leftOut, new Set(images)),
+      leftOut: (images) => leftOutOf(leftOut, new Set(images)),
     };
   }
 
@@ -327,12 +327,10 @@ function plan(planned: readonly PlannedFile[], maxFileBytes: number) {
 }
 
 /** A file that came after all is not left out. */
-function countKinds(kinds: Record<string, string>, images: ReadonlySet<string>): LeftOut {
-  const counts: LeftOut = {};
-  for (const [name, kind] of Object.entries(kinds)) {
-    if (!images.has(name)) counts[kind] = (counts[kind] ?? 0) + 1;
-  }
-  return counts;
+function leftOutOf(kinds: Record<string, string>, images: ReadonlySet<string>): LeftOut {
+  return countKinds(
+    Object.entries(kinds).flatMap(([name, kind]) => (images.has(name) ? [] : [kind])),
+  );
 }
 
 /** Where a list continues: opaque to callers. */

@@ -11,6 +11,7 @@ import { placesOf } from '../files/image-paths.js';
 import type { ServiceStore } from '../store/service-store.js';
 import type { StoreAllowances } from '../store/store-allowances.js';
 import { nameNotFound, type Put } from '../store/named-versions.js';
+import { ownerOf } from '../store/owner.js';
 import type { StoredView, ViewContent } from '../store/view-rows.js';
 
 /** The options that an image is run with, and the view that they come from. */
@@ -144,8 +145,4 @@ function rulesOf(views: ReadonlyMap<string, StoredView>): Rule[] {
       }),
     )
     .sort((a, b) => b.text.length - a.text.length || (a.view.name < b.view.name ? -1 : 1));
-}
-
-function ownerOf(keyId: string | null): string {
-  return keyId ?? '';
 }

@@ -10,6 +10,7 @@ import type { FileCounts } from '../files/listing/seen-files.js';
 import type { JobEvent } from '../store/job.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { WatchLedger } from './watch-ledger.js';
+import { ownerOf } from '../store/owner.js';
 import type { FileDone, StoredWatch } from '../store/watched.js';
 import { isScheduled } from './schedule.js';
 import { FILES_PER_CALL, WatchSubmitter } from './watch-submitter.js';
@@ -124,7 +125,7 @@ export class WatchRun {
 
   onEvent({ event, jobId, watch, keyId }: JobEvent): void {
     if (!isEnd(event)) return;
-    if (watch !== this.#watch.name || (keyId ?? '') !== this.#watch.owner) return;
+    if (watch !== this.#watch.name || ownerOf(keyId) !== this.#watch.owner) return;
     this.#submitter.onJobEnd(jobId);
   }
 

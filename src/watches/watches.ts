@@ -3,6 +3,7 @@ import { NO_ALLOWANCES, type Allowances } from '../store/allowances.js';
 import type { Logger } from '../base/logger-port.js';
 import { FolderScanner } from '../files/folder-scanner.js';
 import type { JobService } from '../jobs/job-service.js';
+import { ownerOf } from '../store/owner.js';
 import type { WatchLedger } from './watch-ledger.js';
 import {
   watchNotFound,
@@ -64,7 +65,7 @@ export class Watches {
 
   /** By name. */
   list(keyId: string | null): Promise<WatchSnapshot[]> {
-    const runs = [...this.#runs.values()].filter(({ watch }) => watch.owner === (keyId ?? ''));
+    const runs = [...this.#runs.values()].filter(({ watch }) => watch.owner === ownerOf(keyId));
     runs.sort((a, b) => (a.watch.name < b.watch.name ? -1 : 1));
     return Promise.all(runs.map((run) => this.#snapshot(run)));
   }
@@ -97,7 +98,9 @@ export class Watches {
     const allowance = allowances.of('watches', keyId);
     const at = Date.now() / 1_000;
     const listed = content.existing === 'take' ? content.paths : [];
-    const run = this.#run(await ledger.addWatch(keyId ?? '', name, content, listed, at, allowance));
+    const run = this.#run(
+      await ledger.addWatch(ownerOf(keyId), name, content, listed, at, allowance),
+    );
     await run.seen(SEEN_MS);
     return this.#snapshot(run);
   }
@@ -143,7 +146,7 @@ export class Watches {
   }
 
   #named(name: string, keyId: string | null): WatchRun {
-    const owner = keyId ?? '';
+    const owner = ownerOf(keyId);
     for (const run of this.#runs.values()) {
       if (run.watch.name === name && run.watch.owner === owner) return run;
     }

@@ -7,7 +7,7 @@ import type { ImageResult } from '../../src/api/schemas/image.js';
 import type { StoredAlias } from '../../src/store/alias-rows.js';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
-import { silent } from '../jobs/job-folder.js';
+import { silent } from '../support/silent-logger.js';
 import { eventual } from '../support/eventually.js';
 import { oneCar, ScriptedDetector } from '../support/scripted-detector.js';
 

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Releases } from '../../src/base/releases.js';
+import { silent } from '../support/silent-logger.js';
 
 const DRAIN_MS = 60_000;
-const quiet = { debug: () => undefined, error: () => undefined };
 
 test('parts are released last in, first out, and one that fails keeps none of the others', async () => {
   const order: string[] = [];
   const errors: object[] = [];
   const releases = new Releases(
-    { ...quiet, error: (fields) => void errors.push(fields) },
+    { ...silent, error: (fields) => void errors.push(fields) },
     DRAIN_MS,
   );
   releases.add('first', () => void order.push('first'));
@@ -26,7 +26,7 @@ test('parts are released last in, first out, and one that fails keeps none of th
 
 test('releasing twice releases each part once', async () => {
   let times = 0;
-  const releases = new Releases(quiet, DRAIN_MS);
+  const releases = new Releases(silent, DRAIN_MS);
   releases.add('part', () => void (times += 1));
   await releases.releaseAll();
   await releases.releaseAll();
@@ -36,7 +36,7 @@ test('releasing twice releases each part once', async () => {
 test('a part that hangs is left, and the others are released all the same', async () => {
   const order: string[] = [];
   const errors: object[] = [];
-  const releases = new Releases({ ...quiet, error: (fields) => void errors.push(fields) }, 30, 20);
+  const releases = new Releases({ ...silent, error: (fields) => void errors.push(fields) }, 30, 20);
   releases.add('first', () => void order.push('first'));
   releases.add('second', () => new Promise<never>(() => undefined));
   releases.add('third', () => void order.push('third'));
@@ -47,7 +47,7 @@ test('a part that hangs is left, and the others are released all the same', asyn
 
 test('drains run at the same time, each with the whole allowance, and before any release', async () => {
   const order: string[] = [];
-  const releases = new Releases(quiet, 300);
+  const releases = new Releases(silent, 300);
   for (const name of ['jobs', 'server']) {
     releases.add(name, () => void order.push(`${name} released`));
     releases.addDrain(name, async (drainMs) => {

@@ -14,7 +14,7 @@ const plan: Plan = {
   effort: EFFORTS.full,
 };
 const facts = { names: ['Some GPU'], driver: '580.1' };
-const addon = { version: '0.1.0', openvino: null, cuda: null, libvips: '8.17', jpeg: 'turbo' };
+const addon = { version: '0.1.0', openvino: '2026.0', cuda: null, libvips: '8.17', jpeg: 'turbo' };
 
 it('takes no answer of another commit, GPU, driver, addon or effort', () => {
   const keys = [

@@ -1,6 +1,7 @@
 /** The system's Chromium on the live page. Each page tells what it did against the policy, and what it threw. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -50,22 +51,41 @@ export async function openPage(browser: Browser): Promise<WatchedPage> {
 export interface OpenedPage {
   service: ServiceProcess;
   page: Page;
+  /** Starts the service that was killed again, at its address and on its data: it is opened anew. */
+  restart: () => Promise<void>;
 }
 
-/** Opens a page beside a service with the bundled models; fails a test after which the page has a fault. */
+/**
+ * Opens a page beside a service with the bundled models; fails a test after which the page has a fault. `seed` fills
+ * the data and the image root before the service starts.
+ */
 export function withPage(
   env: Record<string, string>,
   onOpened: (opened: OpenedPage) => void,
+  seed?: (dataDir: string, imageRoot: string) => Promise<void>,
 ): void {
+  let folder: string;
   let service: ServiceProcess;
   let browser: Browser;
   let watched: WatchedPage;
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
+    const [dataDir, imageRoot] = [join(folder, 'data'), join(folder, 'photos')];
+    await seed?.(dataDir, imageRoot);
     const models = { ...FEW_THREADS, LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models') };
-    const started = startService({ env: { ...models, ...env } });
-    [service, browser] = await Promise.all([started, openBrowser()]);
+    const roots = seed && { LATTICE_IMAGE_ROOTS: imageRoot };
+    const start = (flags: string[] = []) =>
+      startService({ dataDir, env: { ...models, ...roots, ...env }, flags });
+    const open = () => {
+      onOpened({ service, page: watched.page, restart });
+    };
+    const restart = async () => {
+      service = await start(['--port', new URL(service.url).port]);
+      open();
+    };
+    [service, browser] = await Promise.all([start(), openBrowser()]);
     watched = await openPage(browser);
-    onOpened({ service, page: watched.page });
+    open();
   });
   beforeEach(() => watched.page.setViewportSize({ width: 1280, height: 800 }));
   afterEach(() => {
@@ -73,7 +93,8 @@ export function withPage(
   });
   afterAll(async () => {
     await browser.close();
-    await service[Symbol.asyncDispose]();
+    await service.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
   });
 }
 

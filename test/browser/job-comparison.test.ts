@@ -1,14 +1,10 @@
 /** Two jobs compared on the live page, over real photos with the boxes that people drew. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import type { ImageOutcome } from '../../src/store/job.js';
 import { okOutcome } from '../support/outcomes.js';
-import { FEW_THREADS } from '../support/service-client.js';
-import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
-import { browserPath, openBrowser, openPage, type WatchedPage } from './browser.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { browserPath, withPage, type OpenedPage } from './browser.js';
 import { checkLooks } from './looks.js';
 import { copyPhotos, type Photo } from './photos.js';
 import { seedJob } from './seeded-job.js';
@@ -30,18 +26,13 @@ function changedOf(photo: Photo, index: number): Photo['detections'] {
 }
 
 let photos: Photo[];
-let folder: string;
 let service: ServiceProcess;
-let browser: Browser;
-let watched: WatchedPage;
 let page: Page;
 
 describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
-    const roots = join(folder, 'photos');
-    photos = await copyPhotos(roots, PHOTOS);
-    const dataDir = join(folder, 'data');
+  const onOpened = (opened: OpenedPage) => ({ service, page } = opened);
+  withPage({}, onOpened, async (dataDir, imageRoot) => {
+    photos = await copyPhotos(imageRoot, PHOTOS);
     const images = (detections: (photo: Photo, index: number) => Photo['detections']) =>
       photos.map((photo, index) => ({
         path: photo.name,
@@ -56,19 +47,6 @@ describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
     await seedJob(dataDir, SECOND, images(changedOf).toReversed(), {
       metadata: '{"title":"In tiles"}',
     });
-    const models = { LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models') };
-    const env = { ...FEW_THREADS, ...models, LATTICE_IMAGE_ROOTS: roots };
-    [service, browser] = await Promise.all([startService({ dataDir, env }), openBrowser()]);
-    watched = await openPage(browser);
-    ({ page } = watched);
-  });
-  afterEach(() => {
-    expect(watched.faults()).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test('the other job is chosen from the list; images with changes come with their boxes drawn', async () => {

@@ -1,16 +1,12 @@
 /** Jobs that people find again on the live page: searched, named, tagged, kept, deleted; and one that was cancelled. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { JobStatus } from '../../src/client/records.js';
 import type { ImageOutcome } from '../../src/store/job.js';
 import { eventual } from '../support/eventually.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
-import { FEW_THREADS } from '../support/service-client.js';
-import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
-import { browserPath, openBrowser, openPage, type WatchedPage } from './browser.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { browserPath, withPage, type OpenedPage } from './browser.js';
 import { checkLooks } from './looks.js';
 import { copyPhotos, type Photo } from './photos.js';
 import { seedJob, type SeededImage } from './seeded-job.js';
@@ -19,10 +15,7 @@ const DAY_S = 24 * 3_600;
 const typed = (...paths: string[]) => ({ paths, count: paths.length });
 
 let photos: Photo[];
-let folder: string;
 let service: ServiceProcess;
-let browser: Browser;
-let watched: WatchedPage;
 let page: Page;
 
 /** Each tenth image has failed; the others have two cars and a bus. */
@@ -41,10 +34,10 @@ const statusOf = async (jobId: string): Promise<JobStatus> =>
   (await fetch(`${service.url}/v1/jobs/${jobId}/status`)).json() as Promise<JobStatus>;
 
 describe.skipIf(browserPath === null)('jobs that are found again', () => {
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
-    const [data, roots] = [join(folder, 'data'), join(folder, 'photos')];
-    photos = await copyPhotos(roots, 10);
+  const env = { LATTICE_RESULT_TTL_HOURS: '168' };
+  const onOpened = (opened: OpenedPage) => ({ service, page } = opened);
+  withPage(env, onOpened, async (data, imageRoot) => {
+    photos = await copyPhotos(imageRoot, 10);
     const seed = (id: string, count: number, how: Parameters<typeof seedJob>[3]) =>
       seedJob(data, id, images(count), how);
     await seed('job_soon', 10, {
@@ -59,28 +52,11 @@ describe.skipIf(browserPath === null)('jobs that are found again', () => {
       ...{ typed: typed('2026/east/', '2026/west/'), submittedAgo: 300 },
     });
     await seed('job_gone', 20, { typed: typed('2026/gate-1920x1278.jpg'), submittedAgo: 200 });
-    const env = {
-      ...FEW_THREADS,
-      LATTICE_IMAGE_ROOTS: roots,
-      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
-      LATTICE_RESULT_TTL_HOURS: '168',
-    };
-    [service, browser] = await Promise.all([startService({ dataDir: data, env }), openBrowser()]);
-    watched = await openPage(browser);
-    ({ page } = watched);
   });
   beforeEach(async () => {
     await page.setViewportSize({ width: 1280, height: 860 });
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto('about:blank');
-  });
-  afterEach(() => {
-    expect(watched.faults()).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test('a row says what was typed, what was found, by which model, and how long it stays', async () => {

@@ -1,25 +1,15 @@
 /** The jobs of the live page, as people use them: against a real service with real photos. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { join } from 'node:path';
 import { unzipSync } from 'fflate';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import sharp from 'sharp';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ImageOutcome } from '../../src/store/job.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { eventually } from '../support/eventually.js';
-import { FEW_THREADS } from '../support/service-client.js';
-import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
-import {
-  axeViolations,
-  browserPath,
-  openBrowser,
-  openPage,
-  screenshot,
-  type WatchedPage,
-} from './browser.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { axeViolations, browserPath, screenshot, withPage, type OpenedPage } from './browser.js';
 import { checkLooks } from './looks.js';
 import { copyPhotos, type Photo } from './photos.js';
 import { seedJob, type SeededImage } from './seeded-job.js';
@@ -39,54 +29,29 @@ const hasClass = ({ outcome }: SeededImage, name: string): boolean =>
   outcome.status === 'ok' && outcome.detections.some((each) => each.class === name);
 
 let images: SeededImage[];
-let folder: string;
-let roots: string;
 let service: ServiceProcess;
-let browser: Browser;
-let watched: WatchedPage;
 let page: Page;
+let restart: () => Promise<void>;
 
-const start = (flags: string[] = []): Promise<ServiceProcess> =>
-  startService({
-    dataDir: join(folder, 'data'),
-    env: {
-      ...FEW_THREADS,
-      LATTICE_IMAGE_ROOTS: roots,
-      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
-    },
-    flags,
-  });
 const at = (hash: string): string => `${service.url}/ui${hash}`;
 const jobHash = `#/jobs/${BIG}`;
 const tiles = () => page.locator('.grid a.grid-tile');
 
 describe.skipIf(browserPath === null)('jobs in a browser', () => {
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
-    roots = join(folder, 'photos');
-    const photos = await copyPhotos(roots, MOST_PHOTOS);
+  const onOpened = (opened: OpenedPage) => ({ service, page, restart } = opened);
+  withPage({}, onOpened, async (dataDir, imageRoot) => {
+    const photos = await copyPhotos(imageRoot, MOST_PHOTOS);
     images = Array.from({ length: IMAGES }, (_, index) => {
       const photo = photos[index % photos.length];
       if (photo === undefined) throw new Error('There are no photos.');
       return { path: photo.name, outcome: outcomeOf(photo, index) };
     });
-    await seedJob(join(folder, 'data'), BIG, images, { metadata: '{"title":"North gate"}' });
-    [service, browser] = await Promise.all([start(), openBrowser()]);
-    watched = await openPage(browser);
-    ({ page } = watched);
+    await seedJob(dataDir, BIG, images, { metadata: '{"title":"North gate"}' });
   });
   beforeEach(async () => {
     await page.setViewportSize({ width: 1280, height: 860 });
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto('about:blank');
-  });
-  afterEach(() => {
-    expect(watched.faults()).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test('a job is submitted by keyboard, watched through a kill of the service, and ends', async () => {
@@ -112,7 +77,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     });
     await service.kill('SIGKILL');
     await page.locator('.connection', { hasNotText: 'Live' }).waitFor();
-    service = await start(['--port', new URL(service.url).port]);
+    await restart();
     await page.locator('.pill.completed').waitFor();
     await page.getByRole('link', { name: 'CSV' }).waitFor();
     expect(await tiles().count()).toBeGreaterThan(5);

@@ -1,47 +1,24 @@
 /** The live page while its service is away: it says so, and goes on by itself when the service is back. */
-import type { Browser, Page } from 'playwright-core';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { eventual } from '../support/eventually.js';
-import { FEW_THREADS, submit } from '../support/service-client.js';
-import { startService, type ServiceProcess } from '../support/service-process.js';
-import { browserPath, openBrowser, openPage, type WatchedPage } from './browser.js';
+import { submit } from '../support/service-client.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { browserPath, withPage } from './browser.js';
 import { checkLooks } from './looks.js';
 
 /** Beside other tests the machine may be overloaded, which is said in place of it. */
 const WELL = /^(?:All is well|The machine is overloaded)/;
 
 describe.skipIf(browserPath === null)('the page without its service', () => {
-  let folder: string;
   let service: ServiceProcess;
-  let browser: Browser;
-  let watched: WatchedPage;
   let page: Page;
-
-  const start = (flags: string[] = []): Promise<ServiceProcess> =>
-    startService({ dataDir: folder, env: FEW_THREADS, flags });
-  const comeBack = async (): Promise<void> => {
-    service = await start(['--port', new URL(service.url).port]);
-  };
+  let restart: () => Promise<void>;
   const connection = () => page.locator('.connection').textContent();
 
+  withPage({}, (opened) => ({ service, page, restart } = opened));
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
-    [service, browser] = await Promise.all([start(), openBrowser()]);
     await submit(service.url, { job_type: 'batch_detect', image_paths: ['street.jpg'] });
-    watched = await openPage(browser);
-    ({ page } = watched);
-    await page.setViewportSize({ width: 1280, height: 800 });
-  });
-  afterEach(() => {
-    expect(watched.faults()).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test('a view whose script cannot be loaded says why, and opens when the service is back', async () => {
@@ -57,7 +34,7 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     await page.evaluate(() => {
       document.documentElement.setAttribute('data-kept', 'yes');
     });
-    await comeBack();
+    await restart();
     await page.locator('.model').first().waitFor();
     await eventual(connection).toBe('Live');
     expect(await page.locator('html').getAttribute('data-kept')).toBe('yes');
@@ -70,7 +47,7 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     await page.getByText(/^The service has not answered for .+: this page shows/).waitFor();
     await eventual(connection).toMatch(/^The service is away, last news /);
     expect(await page.locator('.findings').textContent()).not.toContain('All is well');
-    await comeBack();
+    await restart();
     await page.getByText(WELL).waitFor();
     await eventual(connection).toBe('Live');
   });
@@ -81,7 +58,7 @@ describe.skipIf(browserPath === null)('the page without its service', () => {
     await service.kill('SIGKILL');
     await page.getByRole('link', { name: /^Completed/ }).click();
     await page.locator('.problem').waitFor();
-    await comeBack();
+    await restart();
     await page.locator('.problem').waitFor({ state: 'detached' });
     await page.locator('.pill.completed').waitFor();
   });

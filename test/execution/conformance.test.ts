@@ -11,10 +11,9 @@ import { openFileAccess } from '../../src/execution/here/file-access.js';
 import { openDetector } from '../../src/execution/here/open-detector.js';
 import { detectorConformance } from '../support/detector-conformance.js';
 import { TEST_MODELS } from '../support/service-process.js';
+import { silent } from '../support/silent-logger.js';
 import { openWorkerRig, startWorker } from '../support/worker-rig.js';
 
-const ignore = () => undefined;
-const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const scratch = mkdtempSync(join(tmpdir(), 'lattice-clusters-'));
 const model = 'yolov8n.pt';
 afterAll(() => {
@@ -35,7 +34,7 @@ async function makePictures() {
 describe('local cluster', () => {
   detectorConformance(
     async (roots) => ({
-      detector: (await openLocalCluster(config(roots), '1.2.3', logger, {})).detector,
+      detector: (await openLocalCluster(config(roots), '1.2.3', silent, {})).detector,
       model,
     }),
     makePictures,
@@ -45,7 +44,7 @@ describe('local cluster', () => {
 describe('worker at the other end of a socket', () => {
   detectorConformance(async (roots) => {
     const files = await openFileAccess(config(roots));
-    const worker = await openDetector(config(roots), logger, { workerId: 'worker-0' });
+    const worker = await openDetector(config(roots), silent, { workerId: 'worker-0' });
     const rig = await openWorkerRig(
       {},
       {

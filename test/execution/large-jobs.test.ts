@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { startJobs } from '../../src/jobs/jobs.js';
 import { openStore } from '../../src/store/service-store.js';
-import { imagesNamed, openParts, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { imagesNamed, openParts, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { silent } from '../support/silent-logger.js';
 import { until } from '../support/eventually.js';
 import { overWorkers, SimulatedWorker } from '../support/simulated-worker.js';
 

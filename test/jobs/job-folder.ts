@@ -8,7 +8,6 @@ import { NO_ALLOWANCES } from '../../src/store/allowances.js';
 import type { Job, JobEvent, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { typedPaths } from '../../src/store/job-title.js';
-import type { Logger } from '../../src/base/logger-port.js';
 import { startJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { storeAllowances } from '../../src/store/store-allowances.js';
@@ -18,13 +17,7 @@ import type { Uploads } from '../../src/uploads/uploads.js';
 import { Views } from '../../src/views/views.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { until } from '../support/eventually.js';
-
-export const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+import { silent } from '../support/silent-logger.js';
 
 export function specOf(changes: Partial<JobSpec> = {}): JobSpec {
   return {

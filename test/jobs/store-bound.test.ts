@@ -6,7 +6,8 @@ import { NO_LABELS } from '../../src/api/job-labels.js';
 import { LatticeError } from '../../src/api/errors.js';
 import { Allowances } from '../../src/store/allowances.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import { ended, imagesNamed, openTestJobs, silent, specOf, TemporaryFolder } from './job-folder.js';
+import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder } from './job-folder.js';
+import { silent } from '../support/silent-logger.js';
 import { until } from '../support/eventually.js';
 
 const MIB = 1024 * 1024;

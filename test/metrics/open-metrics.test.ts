@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { Releases } from '../../src/base/releases.js';
 import { openMetrics } from '../../src/metrics/open-metrics.js';
 import { seriesValue } from '../support/metric-series.js';
-
-const ignore = () => undefined;
+import { silent } from '../support/silent-logger.js';
 
 test('process defaults and event-loop lag are there, in the Prometheus format, until the release', async () => {
-  const releases = new Releases({ debug: ignore, error: ignore }, 0);
+  const releases = new Releases(silent, 0);
   const metrics = openMetrics(releases);
   expect(metrics.contentType).toMatch(/^text\/plain; version=0\.0\.4/);
   expect(await metrics.render()).toMatch(/^process_resident_memory_bytes \d+/m);

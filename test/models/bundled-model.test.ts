@@ -11,11 +11,10 @@ import { intersectionOverUnion, type Box } from '../../src/boxes/overlap.js';
 import type { NativeWorker } from '../../src/execution/here/native-worker.js';
 import { describeModel } from '../../src/native/core.js';
 import { openDetector } from '../../src/execution/here/open-detector.js';
+import { silent } from '../support/silent-logger.js';
 
 const MODELS = join(PACKAGE_ROOT, 'models');
 const FILE = join(MODELS, 'vehicles-v8n.onnx');
-const ignore = () => undefined;
-const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 interface Truth {
   image: string;
@@ -28,7 +27,7 @@ let detector: NativeWorker;
 beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'lattice-bundled-'));
   const config = loadConfig({ dataDir: scratch, modelsDir: join(scratch, 'none') }, {});
-  detector = await openDetector(config, logger);
+  detector = await openDetector(config, silent);
 });
 afterAll(async () => {
   await detector.close();

@@ -4,13 +4,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import { EngineBuild, retryAfter } from '../../src/models/engine-build.js';
+import { silent } from '../support/silent-logger.js';
 
 let share = -1;
 const info = vi.fn();
-const ignore = () => undefined;
 const build = new EngineBuild({
   share: () => share,
-  logger: { debug: ignore, info, warn: ignore, error: ignore },
+  logger: { ...silent, info },
 });
 afterEach(() => {
   share = -1;

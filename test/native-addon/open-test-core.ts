@@ -22,7 +22,7 @@ export function sharedData(): string | null {
 export function coreOptions(more: Partial<NativeCoreOptions> = {}): NativeCoreOptions {
   return {
     roots: [join(ROOT, 'models', 'demo')],
-    device: 'auto',
+    device: 'cpu',
     precision: 'f32',
     threads: 2,
     asyncYields: true,

@@ -1,12 +1,11 @@
 /** Two services whose settings name one Ray namespace: the first keeps it, over a restart of the head too. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { rayPython } from '../../scripts/python-environment.mjs';
 import { startRay, type Ray } from '../../scripts/ray.mjs';
 import { call, detect } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { workersReady } from '../support/worker-conformance.js';
-import { HANG_MS } from '../support/eventually.js';
+import { eventual } from '../support/eventually.js';
 
 let ray: Ray;
 let first: ServiceProcess;
@@ -41,13 +40,6 @@ afterAll(async () => {
   await ray.stop();
 });
 
-const until = async (what: string, isSo: () => Promise<boolean> | boolean) => {
-  const deadline = Date.now() + HANG_MS;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`${what}\n${first.output()}\n${second.output()}`);
-    await sleep(100);
-  }
-};
 const refused = /belong to the service at ws:\/\/127\.0\.0\.1:8000: set LATTICE_RAY_NAMESPACE/;
 const refusals = () => second.output().split('The workers cannot be started').length - 1;
 /** Jobs that the second one has submitted to the present head. */
@@ -57,24 +49,27 @@ const jobs = async () => {
 };
 
 test('the second one is refused, also by a new head that it reaches first', async () => {
-  await until('the second one is not refused', () => refusals() > 0);
+  onTestFailed(() => {
+    console.warn(first.output(), second.output());
+  });
+  await eventual(refusals).toBeGreaterThan(0);
   expect((await call(second.url, '/readyz')).body.detail).toMatch(refused);
 
   process.kill(first.pid, 'SIGSTOP');
   try {
     await ray.kill('head');
     await ray.addNode({ name: 'head', cpus: 1 });
-    await until('the second one starts no workers', async () =>
-      (await jobs()).some(({ entrypoint }) => entrypoint.includes('ws://127.0.0.1:8001')),
-    );
+    const entrypoints = async () => (await jobs()).map(({ entrypoint }) => entrypoint);
+    const ofSecond: unknown = expect.stringContaining('ws://127.0.0.1:8001');
+    await eventual(entrypoints).toContainEqual(ofSecond);
   } finally {
     process.kill(first.pid, 'SIGCONT');
   }
   const before = refusals();
-  await until('the second one is not refused again', () => refusals() > before);
+  await eventual(refusals).toBeGreaterThan(before);
   expect((await call(second.url, '/readyz')).body.detail).toMatch(refused);
   // It may still see the worker of the old head, or none.
-  await until('the first one has no worker', async () => (await detect(first.url)).status === 200);
+  await eventual(async () => (await detect(first.url)).status).toBe(200);
 });
 
 test('it gets the workers once the first one has ended and they are removed', async () => {

@@ -13,6 +13,7 @@ import { compose, get } from '../support/composed-app.js';
 import { CELLS, centreAndSize, layoutNetwork, placeOf } from '../support/layout-models.js';
 import { bytesOf, onnxFile } from '../support/onnx-file.js';
 import { writeOwnModel } from '../support/own-model.js';
+import { silent } from '../support/silent-logger.js';
 
 vi.mock('../../src/native/addon-loader.js', () => {
   const path = join(PACKAGE_ROOT, 'build/simulated-gpu/Release/lattice.node');
@@ -45,7 +46,6 @@ async function start(wrong = false): Promise<NativeWorker> {
   await worker.open?.close();
   if (wrong) process.env.LATTICE_SIMULATED_WRONG = '1';
   else delete process.env.LATTICE_SIMULATED_WRONG;
-  const ignore = () => undefined;
   const config = loadConfig(
     {
       device: 'cuda',
@@ -57,12 +57,7 @@ async function start(wrong = false): Promise<NativeWorker> {
     },
     {},
   );
-  worker.open = await openDetector(config, {
-    debug: ignore,
-    info: ignore,
-    warn: ignore,
-    error: ignore,
-  });
+  worker.open = await openDetector(config, silent);
   // An engine that is built first does not hold up the start.
   await worker.open.prepare('yolov8n.pt');
   return worker.open;

@@ -11,6 +11,7 @@ import type { NativeWorker } from '../../src/execution/here/native-worker.js';
 import { loadConfig } from '../../src/settings/config.js';
 import { eventual } from '../support/eventually.js';
 import { TEST_MODELS } from '../support/service-process.js';
+import { silent } from '../support/silent-logger.js';
 
 vi.mock('../../src/native/addon-loader.js', () => {
   const path = join(PACKAGE_ROOT, 'build/simulated-gpu/Release/lattice.node');
@@ -36,7 +37,6 @@ afterEach(async () => {
 
 async function start(): Promise<NativeWorker> {
   await open.worker?.close();
-  const ignore = () => undefined;
   const config = loadConfig(
     {
       device: 'cuda',
@@ -49,12 +49,10 @@ async function start(): Promise<NativeWorker> {
     {},
   );
   open.worker = await openDetector(config, {
-    debug: ignore,
-    info: ignore,
+    ...silent,
     warn: (fields, message) => {
       warnings.push({ fields, message });
     },
-    error: ignore,
   });
   return open.worker;
 }

@@ -18,14 +18,8 @@ import { expect, test } from 'vitest';
 import { BACK_TO_SCHEMA_7 } from './earlier-tables.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { openStore } from '../../src/store/service-store.js';
-import {
-  TemporaryFolder,
-  ended,
-  imagesNamed,
-  openTestJobs,
-  silent,
-  specOf,
-} from '../jobs/job-folder.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf } from '../jobs/job-folder.js';
+import { silent } from '../support/silent-logger.js';
 import { until } from '../support/eventually.js';
 
 const CHILD = fileURLToPath(new URL('../jobs/crash-child.mjs', import.meta.url));

@@ -10,6 +10,7 @@ import type { HttpObservation } from '../../src/http/app-deps.js';
 import { watchNotFound } from '../../src/store/watched.js';
 import type { HeldJobs } from './held-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';
+import { silent } from './silent-logger.js';
 
 export const ROOT = '/srv/images';
 
@@ -54,7 +55,7 @@ export function composeOver(
   const log = (fields: object, message: string): void => {
     logged.push({ fields, message });
   };
-  const logger = { debug: ignore, info: ignore, warn: log, error: log };
+  const logger = { ...silent, warn: log, error: log };
   const deps: AppDeps = {
     config: { ...loadConfig({}, {}), imageRoots: [ROOT, tmpdir()], ...config },
     version: '1.2.3',

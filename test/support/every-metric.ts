@@ -17,9 +17,9 @@ import { addWebhookMetrics } from '../../src/webhooks/webhook-metrics.js';
 import { eventually } from './eventually.js';
 import { FakeDetector } from './fake-detector.js';
 import { reportOf, type GpuWorker } from './simulated-gpus.js';
+import { silent } from './silent-logger.js';
 
 const ignore = () => undefined;
-const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 export const idleCluster = (workers: readonly GpuWorker[] = []): MeasuredCluster => ({
   detector: {

@@ -119,16 +119,17 @@ function port(name: string, dims: readonly number[]): Buffer {
 
 const entry = (key: string, value: string) => Buffer.concat([field(1, key), field(2, value)]);
 
-function field(id: number, content: Buffer | string): Buffer {
-  const bytes = Buffer.from(content);
+export function field(id: number, content: Buffer | string): Buffer {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return Buffer.concat([varint(id * 8 + 2), varint(bytes.length), bytes]);
 }
 
-const number = (id: number, value: number) => Buffer.concat([varint(id * 8), varint(value)]);
+export const number = (id: number, value: number) => Buffer.concat([varint(id * 8), varint(value)]);
 
+/** Negative ones as 64 bits, as protobuf has them. */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
-  return Buffer.from([...bytes, rest]);
+  let rest = BigInt.asUintN(64, BigInt(value));
+  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+  return Buffer.from([...bytes, Number(rest)]);
 }

@@ -5,6 +5,7 @@ import type { Picture } from '../../src/models/self-check/model-check.js';
 import { SelfCheck } from '../../src/models/self-check/self-check.js';
 import type { Core, CoreTask } from '../../src/native/core.js';
 import { nativeModel } from './native-model.js';
+import { silent } from './silent-logger.js';
 
 /** As the registry makes it. */
 export function loadedModel(name = 'a.pt', modelId = 1): LoadedModel {
@@ -44,7 +45,6 @@ export interface CheckParts {
 
 /** `parts` may change later. */
 export function selfCheckOf(parts: CheckParts): SelfCheck {
-  const ignore = () => undefined;
   const run = async (task: CoreTask) => ({
     boxes: await parts.run(task as CoreTask & { pixels: Picture }),
   });
@@ -52,9 +52,7 @@ export function selfCheckOf(parts: CheckParts): SelfCheck {
     core: { run } as unknown as Core,
     picture: { data: new Uint8Array(3 * 64 * 64), width: 64, height: 64 },
     logger: {
-      debug: ignore,
-      info: ignore,
-      warn: ignore,
+      ...silent,
       error: (fields, message) => {
         parts.log(fields, message);
       },

@@ -8,6 +8,7 @@ import { listen, type Listening } from '../../src/http/server/listen.js';
 import { composeOver } from './app-over-jobs.js';
 import { HeldJobs } from './held-jobs.js';
 import { until } from './eventually.js';
+import { silent } from './silent-logger.js';
 
 export const BUILD = '9.9.9';
 
@@ -83,7 +84,6 @@ export async function startWorker(
     modelDigests?: SessionParts['modelDigests'];
   } = {},
 ): Promise<ServiceLink> {
-  const ignore = () => undefined;
   const before = rig.detector.workers().length;
   const link = new ServiceLink({
     serviceUrl: rig.server.url.replace('http', 'ws'),
@@ -95,7 +95,7 @@ export async function startWorker(
     detector,
     modelDigests: more.modelDigests ?? (() => ({})),
     maxImageBytes: 1024 * 1024,
-    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    logger: silent,
     backoffMs: 20,
   });
   void link.serve();

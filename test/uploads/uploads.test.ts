@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { UploadedFiles } from '../../src/uploads/uploaded-files.js';
 import { IDLE_SECONDS, Uploads } from '../../src/uploads/uploads.js';
 import { openStore } from '../../src/store/service-store.js';
-import { ended, openTestJobs, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { ended, openTestJobs, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { silent } from '../support/silent-logger.js';
 import { until } from '../support/eventually.js';
 
 const MEBIBYTE = 2 ** 20;

@@ -7,7 +7,8 @@ import type { DetectRequest } from '../../src/execution/detector.js';
 import type { JobSettings } from '../../src/store/job.js';
 import type { WatchContent } from '../../src/store/watched.js';
 import { Watches } from '../../src/watches/watches.js';
-import { openTestJobs, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { openTestJobs, specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { silent } from '../support/silent-logger.js';
 import { until } from '../support/eventually.js';
 import { FakeDetector } from '../support/fake-detector.js';
 

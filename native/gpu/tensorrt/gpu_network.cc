@@ -41,13 +41,16 @@ Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
   Status status = CheckFloatOnly(model->graph);
   if (!status.ok()) return status;
   if (head) CutAtHead(&*model, *head);
+  // Exporters need not write nodes in order, and OpenBatch needs it.
   SortNodes(model->graph);
   if (info.fixed_batch == 0) {
+    // Asked before, by SetBuckets.
     if (const std::string held = OpenBatch(&*model); !held.empty()) return InvalidModel(held);
   }
   status = SetFloatType(*model, head ? kFloat16 : kFloat);
   if (!status.ok()) return status;
   for (OnnxValueInfo& input : model->graph.inputs) {
+    // Batch and channels stay.
     input.CloseShape({-1, -1, info.input_height, info.input_width});
   }
   return WriteOnnxModel(*model);

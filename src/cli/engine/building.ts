@@ -6,6 +6,7 @@ import { makeFolder } from '../../base/make-folder.js';
 import { readBatches } from '../../settings/settings.js';
 import { checkEngine } from '../../models/engine-agreement.js';
 import { ModelFolder, withSuffix, type ModelFile } from '../../models/model-folder.js';
+import { sharePercent } from '../model/agreement-lines.js';
 import type { Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 
@@ -96,5 +97,5 @@ async function buildForBatch(
 function agreed(share: number | null): string {
   return share === null
     ? 'the demo pictures have nothing that it finds'
-    : `${(share * 100).toFixed(1)} % of its boxes on the demo pictures are those of f32 on the CPU`;
+    : `${sharePercent(share)} of its boxes on the demo pictures are those of f32 on the CPU`;
 }

@@ -1,5 +1,6 @@
 /** Settings of a job as flags: of a submission and of a watch. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { isObject } from '../../api/json-object.js';
 import { toWireParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import { JOB_TYPES } from '../../api/job-values.js';
@@ -78,6 +79,6 @@ function jsonObject(text: string): string {
   } catch (error) {
     throw new InvalidArgumentError(`It is no JSON: ${(error as Error).message}.`);
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
+  if (isObject(value)) return text;
   throw new InvalidArgumentError('It must be a JSON object.');
 }

@@ -2,7 +2,7 @@
 import { openAsBlob, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { leftOutSentence, type LeftOut } from '../../api/left-out.js';
+import { countKinds, leftOutFiles } from '../../api/left-out.js';
 import type {
   JobAccepted,
   LatticeClient,
@@ -12,6 +12,7 @@ import type {
 import { planOf, wanted } from '../../client/upload-calls.js';
 import { isPathError, pathFault } from '../../base/path-fault.js';
 import { holdsPhotos } from '../../files/listing/image-names.js';
+import { megabytes } from '../output-text.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
@@ -30,9 +31,8 @@ export async function submitPhotos(
   return untilSignal(terminal, async (signal) => {
     const upload = await client.uploads.create(planOf(photos), { signal });
     const { upload_id: id, left_out: others } = upload;
-    const kinds: LeftOut = {};
-    for (const { kind } of others) kinds[kind] = (kinds[kind] ?? 0) + 1;
-    if (others.length > 0) terminal.err(`${leftOutSentence(kinds)}.`);
+    const kinds = countKinds(others.map(({ kind }) => kind));
+    if (others.length > 0) terminal.err(`${leftOutFiles(kinds)}.`);
     try {
       const onProgress = progressOn(terminal);
       for (const { detail } of await client.uploads.send(id, wanted(photos, upload), {
@@ -53,7 +53,7 @@ export async function submitPhotos(
 function progressOn(terminal: Terminal): (progress: SendProgress) => void {
   let shownAt = performance.now();
   return ({ files, ofFiles, bytes, ofBytes }) => {
-    const text = `${files} of ${ofFiles} files, ${megabytes(bytes)} of ${megabytes(ofBytes)} MB sent`;
+    const text = `${files} of ${ofFiles} files, ${(bytes / 1e6).toFixed(1)} of ${megabytes(ofBytes)} sent`;
     if (terminal.progress !== undefined) {
       terminal.progress(`${bar(ofBytes === 0 ? 1 : bytes / ofBytes)} ${text}`);
     } else if (performance.now() - shownAt >= LOG_EVERY_MS) {
@@ -62,8 +62,6 @@ function progressOn(terminal: Terminal): (progress: SendProgress) => void {
     }
   };
 }
-
-const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
 /** All files of folders, by name: the service says which it reads. Links are followed to files, not to folders. */
 async function photosIn(paths: readonly string[]): Promise<PhotoFile[]> {

@@ -1,7 +1,7 @@
 /** Prints the facts that a service has of its jobs. */
 import { text as textOf } from 'node:stream/consumers';
 import { FIGURE_ROWS } from '../../api/job-figures.js';
-import { leftOutSentence } from '../../api/left-out.js';
+import { leftOutFiles } from '../../api/left-out.js';
 import type {
   ImageEntry,
   JobFilter,
@@ -45,7 +45,7 @@ export async function showStatus(
 
 /** A sentence on the files that lie beside the images of the job and are not in it. */
 export async function leftOutLines(client: LatticeClient, job: JobStatus): Promise<string[]> {
-  const sentence = leftOutSentence((await client.summary(job.job_id)).left_out);
+  const sentence = leftOutFiles((await client.summary(job.job_id)).left_out);
   return sentence === '' ? [] : [`${sentence}.`];
 }
 

@@ -14,6 +14,7 @@ import { readInKnownLayout } from '../../native/core.js';
 import { loadConfig, serviceAccess, type Config } from '../../settings/config.js';
 import { classesText, megabytes, renderTable, shorten } from '../output-text.js';
 import { UsageError, type Terminal } from '../terminal.js';
+import { sharePercent } from './agreement-lines.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
 import { copyModel, unusable } from './model-copy.js';
 import { demoPictures, ownPictures, type Pictures } from './pictures.js';
@@ -127,7 +128,7 @@ function boxesText({ runs }: Examined): string {
 function agreed(precisions: number, share: number | null): string {
   if (precisions === 1) return 'it runs in one precision here';
   if (share === null) return 'no box on the pictures to compare; the classes may not be on them';
-  return `${(share * 100).toFixed(1)} % of the boxes above 0.3 are found by both precisions (IoU 0.8)`;
+  return `${sharePercent(share)} of the boxes above 0.3 are found by both precisions (IoU 0.8)`;
 }
 
 function asJson(path: string, { bytes, model, gpuLimits, runs, agreement }: ModelExamination) {

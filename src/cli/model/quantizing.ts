@@ -23,6 +23,7 @@ import { describeModel } from '../../native/core.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../output-text.js';
 import { Refusal, type Terminal } from '../terminal.js';
+import { sharePercent } from './agreement-lines.js';
 import { appendMetadata } from './append-metadata.js';
 import { copyModel } from './model-copy.js';
 import { labelledPictures, ownPictures } from './pictures.js';
@@ -147,7 +148,7 @@ function disagreement({ fastAgreement, candidateAgreement }: ModelComparison): s
   if (candidateAgreement === null) return 'there was no box on the photos to compare';
   const least = (fastAgreement ?? 1) - AGREEMENT_MARGIN;
   if (candidateAgreement >= least) return null;
-  return `it agrees on ${percent(candidateAgreement)} of the boxes, ${percent(least)} are needed`;
+  return `it agrees on ${sharePercent(candidateAgreement)} of the boxes, ${sharePercent(least)} are needed`;
 }
 
 function table(comparison: ModelComparison): string[] {
@@ -157,7 +158,7 @@ function table(comparison: ModelComparison): string[] {
     name,
     ms(run.inferenceMs),
     String(run.boxes.flat().length),
-    share === null ? '' : percent(share),
+    share === null ? '' : sharePercent(share),
     ...(run.meanPrecision === null ? [] : [run.meanPrecision.toFixed(3)]),
   ];
   const title = ['PRECISION', 'TIME', `BOXES ON ${pictures} PHOTOS`, 'AGREES WITH F32'];
@@ -169,5 +170,4 @@ function table(comparison: ModelComparison): string[] {
   ]);
 }
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 const ms = (value: number) => `${value.toFixed(1)} ms`;

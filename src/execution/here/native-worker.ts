@@ -17,7 +17,7 @@ import { detectionsFrom } from '../../boxes/raw-detections.js';
 import { engineParameters, refineDetections } from '../../boxes/refine-detections.js';
 import type { SelfCheck } from '../../models/self-check/self-check.js';
 import type { NativeModel, NativeStats } from '../../native/contract.js';
-import type { Core } from '../../native/core.js';
+import type { Core, CoreTask } from '../../native/core.js';
 import type { ComputeChoice } from './compute-choice.js';
 import type { DetectRequest } from '../detector.js';
 import type { Worker, WorkerSlots } from '../worker.js';
@@ -136,21 +136,24 @@ export class NativeWorker implements Worker {
     if (model.distrust !== null) throw model.distrust;
     // Refuses a threshold for a class that the model lacks.
     model.classes.ids(Object.keys(options.classThresholds));
-    const task = {
-      id: request.id,
-      signal,
-      modelId: model.native.modelId,
-      kind: request.kind,
-      digest: request.digest,
-      priority: request.priority ?? 0,
-      // The executor's signal ends what waits for a model beyond it.
-      deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
-      ...engineParameters(options),
-      classIds: model.classes.ids(options.classes),
-    };
+    const classIds = model.classes.ids(options.classes);
+    const run = (from: Pick<CoreTask, 'path' | 'bytes'>) =>
+      core.run({
+        ...from,
+        id: request.id,
+        signal,
+        modelId: model.native.modelId,
+        kind: request.kind,
+        digest: request.digest,
+        priority: request.priority ?? 0,
+        // The executor's signal ends what waits for a model beyond it.
+        deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
+        ...engineParameters(options),
+        classIds,
+      });
     const raw = await (request.image === undefined
-      ? spelling.open(request.path, (path) => core.run({ ...task, path }))
-      : core.run({ ...task, path: null, bytes: request.image }));
+      ? spelling.open(request.path, (path) => run({ path }))
+      : run({ path: null, bytes: request.image }));
     const image = { width: raw.width, height: raw.height };
     const found = detectionsFrom(raw.boxes, model.native.names);
     const { truncated, ...refined } = refineDetections(found, options, image);

@@ -4,8 +4,8 @@ import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
 import { limitOwnTime } from '../../base/own-time.js';
 import { pathOnDisk, searching } from './byte-names.js';
-import { addLeftOut, chooseImages, notEntered, PICTURES, toPattern } from './image-names.js';
-import type { LeftOut } from './image-names.js';
+import { addLeftOut, type LeftOut } from '../../api/left-out.js';
+import { chooseImages, notEntered, PICTURES, toPattern } from './image-names.js';
 import { LinkedSearch, type OnFolder } from './linked-search.js';
 import { resolveBeneath, type OutsideLink, type Place } from './resolve-beneath.js';
 

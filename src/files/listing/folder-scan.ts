@@ -8,7 +8,8 @@ import { setImmediate } from 'node:timers/promises';
 import { FileVersions, isFolder } from './file-versions.js';
 import { findImages, GLOB_MAGIC, kindOf, literalPrefix, type Place } from './find-images.js';
 import { FolderNotices } from './folder-notices.js';
-import { addLeftOut, holdsPhotos, IMAGE_NAME, type LeftOut } from './image-names.js';
+import { addLeftOut, type LeftOut } from '../../api/left-out.js';
+import { holdsPhotos, IMAGE_NAME } from './image-names.js';
 import { isPicture } from './open-beneath.js';
 import { outsideText } from './resolve-beneath.js';
 import {

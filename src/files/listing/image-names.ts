@@ -1,9 +1,7 @@
 /** Which files and folders a search for images takes, by their names. */
-import { kindsText, type LeftOut } from '../../api/left-out.js';
+import type { LeftOut } from '../../api/left-out.js';
 import { PICTURES_NOT_READ } from '../file-kind.js';
 import { PICTURE_FORMATS } from '../picture-format.js';
-
-export type { LeftOut } from '../../api/left-out.js';
 
 const READ = PICTURE_FORMATS.flatMap(({ extensions }) => extensions);
 /** Endings of pictures in other formats: a search counts them, so that nobody assumes that they were searched. */
@@ -46,19 +44,4 @@ export function chooseImages(files: readonly string[]): { images: string[]; left
     return false;
   });
   return { images, leftOut };
-}
-
-export function addLeftOut(sum: LeftOut, more: LeftOut): void {
-  for (const [ending, count] of Object.entries(more)) sum[ending] = (sum[ending] ?? 0) + count;
-}
-
-/** `12 images; left out: 3 .heic`. */
-export function imagesText(count: number, leftOut: LeftOut): string {
-  return `${count === 1 ? '1 image' : `${count} images`}${leftOutText(leftOut)}`;
-}
-
-/** `; left out: 3 .heic, 1 .gif`, most first; '' where nothing was. */
-export function leftOutText(leftOut: LeftOut): string {
-  const kinds = kindsText(leftOut);
-  return kinds === '' ? '' : `; left out: ${kinds}`;
 }

@@ -184,7 +184,7 @@ export function presentedKey(c: AppContext): string | undefined {
  * with the address of the connection: behind a proxy it is the proxy's. Rejects with `forbidden` for a key that reads
  * metrics only.
  */
-export async function ownerOf(
+export async function presentedOwner(
   c: AppContext,
   keys: ApiKeys,
   other?: string,

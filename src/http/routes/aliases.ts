@@ -11,7 +11,7 @@ import { toMicros } from '../../base/rounded.js';
 import { detectionSchema, imageSizeSchema } from '../../api/schemas/image.js';
 import type { ShadowAgreement } from '../../aliases/agreement-window.js';
 import {
-  agreementFigures,
+  agreementShape,
   leastAgreeingSchema,
   toWireAgreementFigures,
 } from '../../answers/agreement-figures.js';
@@ -86,7 +86,7 @@ const agreementSchema = z
         'Of the boxes of the latest 50 pictures, as `share`; null while these have fewer than 20 boxes, which are too few to judge',
     }),
     flagged: z.boolean().openapi({ description: '`latest_share` is below 0.9' }),
-    ...agreementFigures,
+    ...agreementShape,
     least: z
       .array(
         leastAgreeingSchema

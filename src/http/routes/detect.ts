@@ -1,6 +1,6 @@
 /** `POST /v1/inference/detect`: an image, by path or with the request, to its boxes within a deadline. */
 import { z } from '@hono/zod-openapi';
-import { errorsOf, LatticeError } from '../../api/errors.js';
+import { errorsOf, LatticeError, refuseWhileStopping } from '../../api/errors.js';
 import { STAGES, type ImageResult, type Timings } from '../../api/schemas/image.js';
 import { requestParameters } from '../../api/schemas/option-schemas.js';
 import { requestFields } from '../../api/schemas/submission-field-schemas.js';
@@ -173,9 +173,9 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
       image === undefined ? path : null,
       c.get('keyId'),
     );
-    const request = { path, options, deadlineMs, kind: 'sync' as const };
     const run = async () => {
-      const result = await detect(c, deps, image === undefined ? request : { ...request, image });
+      const request = { path, ...(image && { image }), options, deadlineMs, kind: 'sync' as const };
+      const result = await detect(c, deps, request);
       return { ...result, ...used };
     };
     const { result, file } =
@@ -200,7 +200,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     return pictures.receive(c, (picture) => answer(c, toBody(picture), picture.image));
   };
   return async (c) => {
-    if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    refuseWhileStopping(deps);
     if (pictures.isPicture(c)) return answerUpload(c);
     const body = readRequest(c, await readJson(c, deps.config.maxBodyBytes, TYPES), deps);
     checkImagePath(body.image_path, deps.config.imageRoots, '#/image_path');
@@ -223,8 +223,8 @@ export async function detect(
   c.set('modelName', request.options.modelName);
   try {
     const keyId = c.get('keyId');
-    const owned = keyId === null ? request : { ...request, keyId };
-    return await deps.detector.detect({ ...owned, signal: c.req.raw.signal });
+    const owner = keyId === null ? {} : { keyId };
+    return await deps.detector.detect({ ...request, ...owner, signal: c.req.raw.signal });
   } catch (thrown) {
     if (!(thrown instanceof LatticeError)) {
       throw new LatticeError('detection_failed', 'The detection could not be dispatched.', {

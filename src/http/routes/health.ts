@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { descriptorShortage } from '../../base/descriptors.js';
 import { METRICS_PATH } from '../access/api-keys.js';
-import { LatticeError } from '../../api/errors.js';
+import { LatticeError, serviceStopping } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
@@ -91,7 +91,7 @@ export type ReadinessParts = Pick<AppDeps, 'draining' | 'jobsHealth'> & {
 
 /** Null when ready. Every fault is answered 503, whatever its own status: a load balancer treats them alike. */
 export async function readinessFault(deps: ReadinessParts): Promise<LatticeError | null> {
-  if (deps.draining()) return new LatticeError('shutting_down', 'The service is stopping.');
+  if (deps.draining()) return serviceStopping();
   const fault = deps.detector.unhealthy();
   if (fault !== null) {
     return new LatticeError('model_not_ready', `Detector: ${fault.message}`, { cause: fault });

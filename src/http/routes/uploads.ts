@@ -1,6 +1,6 @@
 /** `/v1/uploads`: photos of one's own for a job, one request per file. */
 import { z } from '@hono/zod-openapi';
-import { LatticeError, type ErrorCode } from '../../api/errors.js';
+import { LatticeError, refuseWhileStopping, type ErrorCode } from '../../api/errors.js';
 import { UPLOAD_STATES, type Upload } from '../../uploads/uploads.js';
 import { environmentName } from '../../settings/config.js';
 import type { AppContext } from '../app-env.js';
@@ -215,9 +215,9 @@ const DELETE: RouteSpec = {
 };
 
 export function uploadRoutes(route: AddRoute, parts: RouteParts): void {
-  const { config, draining, uploads } = parts;
+  const { config, uploads } = parts;
   const refuse = (): void => {
-    if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    refuseWhileStopping(parts);
     if (!config.acceptImages) {
       const setting = `${environmentName('acceptImages')}=false`;
       throw new LatticeError(

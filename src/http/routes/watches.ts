@@ -1,6 +1,7 @@
 /** `/v1/watches`: folders whose new files are submitted as they come. Each API key has its own. */
 import { z } from '@hono/zod-openapi';
 import { errorsOf, type ErrorCode } from '../../api/errors.js';
+import { withoutNulls } from '../../api/json-object.js';
 import { snakeCase } from '../../api/snake-case.js';
 import { DAYS } from '../../api/watch-times.js';
 import { withMember } from '../../base/json-text.js';
@@ -384,8 +385,4 @@ function textOf({ watch, progress, counts }: WatchSnapshot): string {
   const { name, createdAt } = watch;
   const shown = { name, created_at: createdAt, ...writtenFields(watch), ...status };
   return withMember(shown, 'metadata', watch.settings.metadata ?? 'null');
-}
-
-function withoutNulls(value: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null));
 }

@@ -1,13 +1,17 @@
 /**
- * A started job, and where each of its images is. The runner calls `begin` when the start is on disk, `nextRead` and
+ * A started job, and where each of its images is. Until `begin` it is starting: it was taken from the order, and its
+ * start is on its way to the disk; a cancel ends it here too. The runner calls `begin` when the start is on disk, `nextRead` and
  * `take` to read images, `handOut` and `enter` to run one, `finish` with its end, `save` to store outcomes and `end`
  * when nothing more is to be done. The lists of the images that wait for a volume or for a writer are in `SetAside`
  * and `BeingWritten`, which give them back.
  *
  * on disk        not read yet; next: ahead, or unsaved where a stored result is reused
  * ahead          read; next: in the detector
- * in the detector; next, by its end: unsaved (done, poison), set aside (no_means), being written (part), ahead (late,
- *                model_changed), on disk for the next process (left)
+ * in the detector; from `enter` to `finish`, also while its model loads; next, by its end: unsaved (done, poison), set
+ *                aside (no_means), being written (part), ahead (late, model_changed), on disk for the next process
+ *                (left)
+ * apart          a suspect, run alone by `#runSuspects` of the runner; next: as in the detector, so that a late one
+ *                joins the others. One that is poison is not run there: its place in the order ends it
  * set aside      it could not be read; next: ahead after a pause, unsaved with its error after the patience
  * being written  its file was not whole; next: ahead once the file rests or the time for it is over
  * unsaved        has an outcome; next: stored, by `save`

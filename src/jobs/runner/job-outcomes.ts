@@ -108,6 +108,7 @@ export class JobOutcomes {
       if (recorded === null) break;
       this.#savedAt = performance.now();
       over = recorded.value?.terminal ?? true;
+      // Cancelled or removed meanwhile: what is unsaved is dropped.
       if (recorded.value === null) break;
       const { stored, finishedImages, reusedImages, terminal } = recorded.value;
       counts.recorded(stored);

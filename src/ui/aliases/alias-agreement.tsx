@@ -1,7 +1,7 @@
 /** How well the shadow of an alias agrees with its model, so far. */
 import type { Agreement } from '../../client/records.js';
 import { AgreementReport } from '../agreement/agreement-report.js';
-import { useAsked } from '../live/use-asked.js';
+import { useRepeated } from '../live/use-repeated.js';
 import type { Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
@@ -11,7 +11,7 @@ import { service } from '../session/session.js';
 import { grouped, plural } from '../text/format.js';
 
 export function AliasAgreement({ name }: { name: string }) {
-  const { answer, fault } = useAsked(() => service.aliases.agreement(name));
+  const { answer, fault } = useRepeated(() => service.aliases.agreement(name));
   const agreement = answer.value;
   if (agreement === null) {
     if (fault.value !== null) return <Problem error={fault.value} />;

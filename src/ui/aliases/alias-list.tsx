@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Alias } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
-import { useAsked } from '../live/use-asked.js';
+import { useRepeated } from '../live/use-repeated.js';
 import { loadModels } from '../models/models.js';
 import { Button } from '../parts/button.js';
 import { lazy } from '../parts/lazy.js';
@@ -21,7 +21,7 @@ const AliasDialog = lazy('Opening the form', async () => {
 });
 
 export function AliasList() {
-  const { answer, fault, actionFault, ask, act } = useAsked(() => service.aliases.list());
+  const { answer, fault, actionFault, ask, act } = useRepeated(() => service.aliases.list());
   const changed = useSignal<Alias | 'new' | null>(null);
   /** A sentence that screen readers say. */
   const said = useSignal('');

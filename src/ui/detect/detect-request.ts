@@ -1,4 +1,5 @@
 /** The request of the detect view: it asks for all boxes that the slider may show. */
+import { byClassKey } from '../../api/class-key.js';
 import { toWireParameters, type WireParameters } from '../../api/options.js';
 import type { Region } from '../../api/region-rules.js';
 import type { DetectRequest } from '../../client/records.js';
@@ -38,7 +39,7 @@ export function shownRequest(choice: ShownChoice): DetectChoice {
   const { threshold, classThresholds, maxDetections } = same;
   const found = classesOf(detections);
   const shown = found.filter((name) => !hidden.has(name));
-  const limits = { threshold, byClass: byClassOf(classThresholds), hidden };
+  const limits = { threshold, byClass: byClassKey(classThresholds ?? {}), hidden };
   const boxes = shownBoxes(detections, limits).length;
   const isCut = maxDetections !== undefined && boxes < detections.length;
   if ((found.length > 0 && shown.length === 0) || (isCut && boxes === 0)) {
@@ -52,15 +53,6 @@ export function shownRequest(choice: ShownChoice): DetectChoice {
   // A request that names classes does not merge classes by default; a request without classes does.
   const { mergeClasses = asked.length === 0 } = same;
   return { ...same, ...most, classes: shown, mergeClasses };
-}
-
-/** Thresholds by the names of classes in small letters. */
-export function byClassOf(
-  classThresholds: WrittenOptions['classThresholds'] = {},
-): ReadonlyMap<string, number> {
-  return new Map(
-    Object.entries(classThresholds).map(([name, least]) => [name.toLowerCase(), least]),
-  );
 }
 
 /** All classes of the boxes, with the alternative classes. */
@@ -81,7 +73,7 @@ export function standIns({
   threshold,
   classThresholds,
 }: Pick<ShownChoice, 'detections' | 'hidden' | 'threshold' | 'classThresholds'>): Detection[] {
-  const thresholds = { threshold, byClass: byClassOf(classThresholds) };
+  const thresholds = { threshold, byClass: byClassKey(classThresholds ?? {}) };
   const lowest = Math.min(threshold, ...thresholds.byClass.values());
   return detections.filter(
     (box) =>

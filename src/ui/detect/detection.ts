@@ -15,7 +15,6 @@ import { service } from '../session/session.js';
 import { WRITTEN_ROWS, writtenOptions } from '../options/written-options.js';
 import {
   ASKED_CONFIDENCE,
-  byClassOf,
   detectFields,
   type DetectChoice,
   type Source,
@@ -64,7 +63,7 @@ const floor = computed(() =>
     ? Math.max(askedThreshold.value, floorOf(detections.value))
     : askedThreshold.value,
 );
-const byClass = computed(() => byClassOf(detected.value?.choice.classThresholds));
+const byClass = computed(() => byClassKey(detected.value?.choice.classThresholds ?? {}));
 export const filter = boxFilter(detections, {
   floor,
   known: floor,

@@ -1,7 +1,7 @@
 /** Photos of this machine as a job: what is going to be sent, how far it is, then the page of the job. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { leftOutSentence, type LeftOut } from '../../api/left-out.js';
+import { countKinds, leftOutFiles } from '../../api/left-out.js';
 import type { JobSubmit, NewUpload } from '../../client/records.js';
 import { planOf, wanted, type PhotoFile, type SendProgress } from '../../client/upload-calls.js';
 import { goTo } from '../address/location.js';
@@ -132,8 +132,7 @@ export function PhotoJob({ photos, model, onClose }: PhotoJobProps) {
 function Planned({ photos, upload }: { photos: readonly PhotoFile[]; upload: NewUpload }) {
   const sent = wanted(photos, upload);
   const size = bytes(sent.reduce((sum, each) => sum + each.bytes, 0));
-  const kinds: LeftOut = {};
-  for (const { kind } of upload.left_out) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  const kinds = countKinds(upload.left_out.map(({ kind }) => kind));
   return (
     <>
       <p role="status">
@@ -147,7 +146,7 @@ function Planned({ photos, upload }: { photos: readonly PhotoFile[]; upload: New
       </p>
       {upload.left_out.length > 0 && (
         <details>
-          <summary>{leftOutSentence(kinds)}</summary>
+          <summary>{leftOutFiles(kinds)}</summary>
           <ul class="left-out">
             {upload.left_out.slice(0, MOST_NAMES).map(({ name, detail }) => (
               <li key={name}>

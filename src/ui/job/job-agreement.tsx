@@ -2,7 +2,7 @@
 import { compareBoxes } from '../../boxes/changes.js';
 import type { ImageFields, JobAgreement, JobStatus } from '../../client/records.js';
 import { AgreementReport } from '../agreement/agreement-report.js';
-import { useAsked } from '../live/use-asked.js';
+import { useRepeated } from '../live/use-repeated.js';
 import type { Fact } from '../parts/facts.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
@@ -11,7 +11,7 @@ import { service } from '../session/session.js';
 import { exactPercent, grouped, plural } from '../text/format.js';
 
 export function JobAgreementOf({ job, other }: { job: JobStatus; other: string }) {
-  const { answer, fault } = useAsked(
+  const { answer, fault } = useRepeated(
     () => service.agreement(job.job_id, other),
     ({ complete }) => complete,
   );

@@ -1,24 +1,25 @@
 /** One job: how it went, what was found, and its images. */
 import { useComputed } from '@preact/signals';
-import { leftOutSentence } from '../../api/left-out.js';
+import { leftOutFiles } from '../../api/left-out.js';
 import type { JobStatus, JobSummary } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { shownState } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { UploadOfPictures } from '../picture/upload-context.js';
 import { grouped, plural } from '../text/format.js';
+import { BoxesChart } from './boxes-chart.js';
 import { CropGallery } from './crop-gallery.js';
-import { readFilter } from './image-filter.js';
+import { readFilter, type ImageFilter } from './image-filter.js';
 import { ImageView } from './image-view.js';
 import { JobComparison } from './job-comparison.js';
-import { JobCounts } from './job-counts.js';
 import { JobDetails } from './job-details.js';
-import { JobFigures } from './job-figures.js';
+import { JobFilterPanel } from './job-filter-panel.js';
 import { JobGrid } from './job-grid.js';
 import { JobHead } from './job-head.js';
 import { useJobRecord, type JobRecord } from './job-record.js';
-import { UploadOfPictures } from '../picture/upload-context.js';
+import { gridKey } from './last-place.js';
 
 const SHOWN = [
   { name: 'images', text: 'Images', icon: 'picture' },
@@ -39,10 +40,22 @@ function JobOfId({ jobId }: { jobId: string }) {
   const record = useJobRecord(jobId);
   const job = record.job.value;
   const fault = record.fault.value;
+  const filter = useComputed(() => readFilter(address.value.query)).value;
+  const { place } = address.value;
   if (job !== null) {
     return (
+      // Null: its pictures are beneath the image folders.
       <UploadOfPictures.Provider value={job.upload ?? undefined}>
-        <Job job={job} record={record} />
+        {place.view === 'image' ? (
+          <ImageView
+            jobId={jobId}
+            threshold={job.confidence_threshold}
+            index={place.index}
+            filter={filter}
+          />
+        ) : (
+          <Job job={job} record={record} filter={filter} />
+        )}
       </UploadOfPictures.Provider>
     );
   }
@@ -58,25 +71,20 @@ function JobOfId({ jobId }: { jobId: string }) {
   );
 }
 
-function Job({ job, record }: { job: JobStatus; record: JobRecord }) {
-  const filter = useComputed(() => readFilter(address.value.query));
-  const { route } = address.value;
+interface JobProps {
+  job: JobStatus;
+  record: JobRecord;
+  filter: ImageFilter;
+}
+
+function Job({ job, record, filter }: JobProps) {
   const shown = SHOWN.find(({ name }) => name === address.value.query.show)?.name ?? 'images';
-  const jobId = job.job_id;
   const fault = record.fault.value;
-  if (route.screen === 'image') {
-    return (
-      <ImageView
-        jobId={jobId}
-        threshold={job.confidence_threshold}
-        index={route.index}
-        filter={filter.value}
-      />
-    );
-  }
+  // Another filter is another list: it begins at its top.
+  const key = gridKey(job.job_id, filter);
   return (
     <>
-      <JobHead job={job} record={record} filter={filter.value} />
+      <JobHead job={job} record={record} filter={filter} />
       {fault !== null && <Problem error={fault} />}
       <LeftOutFiles summary={record.summary.value} />
       {shownState(job) === 'cancelled' ? (
@@ -84,29 +92,24 @@ function Job({ job, record }: { job: JobStatus; record: JobRecord }) {
       ) : (
         job.error !== null && <Problem error={job.error} />
       )}
-      <JobCounts job={job} />
+      <BoxesChart job={job} />
       <div class="job-body">
-        <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
+        <JobFilterPanel job={job} summary={record.summary.value} filter={filter} />
         <div>
-          <ShownChoice shown={shown} />
+          <ViewTabs shown={shown} />
           {shown === 'changes' ? (
             <JobComparison job={job} />
           ) : shown === 'boxes' ? (
             record.summary.value !== null && (
               <CropGallery
-                key={JSON.stringify([jobId, filter.value])}
-                jobId={jobId}
+                key={key}
+                jobId={job.job_id}
                 summary={record.summary.value}
-                filter={filter.value}
+                filter={filter}
               />
             )
           ) : (
-            <JobGrid
-              key={JSON.stringify([jobId, filter.value])}
-              job={job}
-              filter={filter.value}
-              epoch={record.epoch.value}
-            />
+            <JobGrid key={key} job={job} filter={filter} epoch={record.epoch.value} />
           )}
         </div>
       </div>
@@ -116,7 +119,7 @@ function Job({ job, record }: { job: JobStatus; record: JobRecord }) {
 }
 
 function LeftOutFiles({ summary }: { summary: JobSummary | null }) {
-  const sentence = leftOutSentence(summary?.left_out ?? {});
+  const sentence = leftOutFiles(summary?.left_out ?? {});
   return sentence === '' ? null : <p class="fine left-out">{sentence}.</p>;
 }
 
@@ -128,7 +131,7 @@ function cancelledText({ finished_images: done, image_count: all }: JobStatus): 
     : `Cancelled after ${grouped(done)} of ${plural(all, 'image')}; ${rest}`;
 }
 
-function ShownChoice({ shown }: { shown: Shown }) {
+function ViewTabs({ shown }: { shown: Shown }) {
   return (
     <div class="row shown-choice" role="group" aria-label="Show">
       {SHOWN.map(({ name, text, icon }) => (

@@ -1,5 +1,6 @@
 /** The request of the form of jobs. An empty field is one that is not given. */
 import type { GivenLabels } from '../../api/job-labels.js';
+import { isObject } from '../../api/json-object.js';
 import { toWireParameters } from '../../api/options.js';
 import { FIELD_ROWS, type FieldRow, type GivenFields } from '../../api/submission-fields.js';
 import { jobText } from '../../client/job-text.js';
@@ -49,8 +50,7 @@ export function metadataFault(text: string): string {
   if (text.trim() === '') return '';
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? '' : 'Metadata is a JSON object, such as {"camera": "north"}.';
+    return isObject(value) ? '' : 'Metadata is a JSON object, such as {"camera": "north"}.';
   } catch {
     return 'This is not JSON. Names and texts stand in double quotes.';
   }

@@ -1,17 +1,12 @@
 /** An error: what happened, what to do, and what support asks for. */
 import type { ComponentChildren } from 'preact';
-import { ServiceError } from '../../client/service-error.js';
+import { isProblem, ServiceError } from '../../client/service-error.js';
 import { CopyButton } from './copy-button.js';
 import { Foreign } from './foreign.js';
 
 /** The fields that an error answer and the record of a job have. */
-export interface ShownProblem {
-  title: string;
-  detail: string;
-  code: string;
-  request_id?: string | undefined;
-  errors?: readonly { detail: string; pointer?: string | undefined }[] | undefined;
-}
+export type ShownProblem = Pick<ServiceError, 'title' | 'detail'> &
+  Partial<Pick<ServiceError, 'request_id' | 'errors'>> & { code: string };
 
 /** `children` are the buttons that correct it. */
 export function Problem({ error, children }: { error: unknown; children?: ComponentChildren }) {
@@ -50,8 +45,4 @@ export function Problem({ error, children }: { error: unknown; children?: Compon
 function problemOf(error: unknown): ShownProblem {
   if (error instanceof ServiceError || isProblem(error)) return error;
   return { title: 'Error in this page', code: 'page', detail: String(error) };
-}
-
-function isProblem(value: unknown): value is ShownProblem {
-  return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
 }

@@ -2,6 +2,7 @@
  * Which detections are shown: those above a threshold, of the classes that are switched on. A request with this
  * threshold answers the same ones.
  */
+import { classKey } from '../../api/class-key.js';
 import type { Change } from '../../boxes/changes.js';
 import type { ImageFields } from '../../client/records.js';
 
@@ -27,7 +28,7 @@ export function detectionOf(box: ShownBox): Detection {
 /** A box is shown above it. */
 export interface Thresholds {
   threshold: number;
-  /** Thresholds that replace `threshold`, by names of classes in small letters. */
+  /** Thresholds that replace `threshold`, by `classKey`. */
   byClass?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -35,7 +36,7 @@ export function isAbove(
   { class: name, confidence }: { class: string; confidence: number },
   { threshold, byClass }: Thresholds,
 ): boolean {
-  return confidence > (byClass?.get(name.toLowerCase()) ?? threshold);
+  return confidence > (byClass?.get(classKey(name)) ?? threshold);
 }
 
 /** Numbers them in the order of the answer, which is that of their confidence. */

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Watch } from '../../client/lattice-client.js';
 import { address, goTo } from '../address/location.js';
+import { useRepeated, type Repeated } from '../live/use-repeated.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { lazy } from '../parts/lazy.js';
@@ -9,7 +10,7 @@ import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { useNow } from '../parts/use-now.js';
-import { useWatchList, type WatchList } from './watch-list.js';
+import { service } from '../session/session.js';
 import { WatchRow } from './watch-row.js';
 
 /** Loaded when it is opened, because most visits add no watch. */
@@ -24,8 +25,8 @@ const WatchChangeDialog = lazy('Opening the form', async () => {
 });
 
 export function WatchesView() {
-  const list = useWatchList();
-  const { fault, actionFault } = list;
+  const list = useRepeated(() => service.watches());
+  const { fault, actionFault, ask } = list;
   const isOpen = useSignal(false);
   const changed = useSignal<Watch | null>(null);
   /** A sentence that screen readers say. */
@@ -33,7 +34,7 @@ export function WatchesView() {
   const open = (): void => void (isOpen.value = true);
   useShortcuts('Watches', [{ keys: 'n', title: 'New watch', run: open }]);
   const remove = async (name: string): Promise<void> => {
-    if (!(await list.remove(name))) return;
+    if (!(await list.act(service.deleteWatch(name)))) return;
     said.value = `The watch ${name} is removed. Its jobs stay.`;
     // The button that had the focus is gone.
     document.getElementById('main')?.focus();
@@ -52,7 +53,7 @@ export function WatchesView() {
       {actionFault.value !== null && <Problem error={actionFault.value} />}
       {fault.value !== null && (
         <Problem error={fault.value}>
-          <Button onClick={list.ask}>Try again</Button>
+          <Button onClick={() => void ask()}>Try again</Button>
         </Problem>
       )}
       <Rows
@@ -68,7 +69,7 @@ export function WatchesView() {
             isOpen.value = false;
             said.value = `The watch ${name} is there.`;
             goTo({ screen: 'watches' }, { name });
-            list.ask();
+            void ask();
           }}
         />
       )}
@@ -79,7 +80,7 @@ export function WatchesView() {
           onChanged={({ name }) => {
             changed.value = null;
             said.value = `The watch ${name} is changed.`;
-            list.ask();
+            void ask();
           }}
         />
       )}
@@ -88,7 +89,7 @@ export function WatchesView() {
 }
 
 interface RowsProps {
-  list: WatchList;
+  list: Repeated<readonly Watch[]>;
   onNew: () => void;
   onChange: (watch: Watch) => void;
   onRemove: (name: string) => void;
@@ -96,7 +97,7 @@ interface RowsProps {
 
 function Rows({ list, onNew, onChange, onRemove }: RowsProps) {
   const now = useNow(1_000);
-  const watches = list.watches.value;
+  const watches = list.answer.value;
   if (watches === null) {
     return list.fault.value === null ? <Skeleton label="Reading the watches" lines={4} /> : null;
   }
@@ -118,7 +119,7 @@ function Rows({ list, onNew, onChange, onRemove }: RowsProps) {
           watch={watch}
           isNamed={address.value.query.name === watch.name}
           now={now}
-          onPause={(paused) => list.change(watch.name, { paused })}
+          onPause={(paused) => list.act(service.changeWatch(watch.name, { paused }))}
           onChange={() => onChange(watch)}
           onRemove={() => onRemove(watch.name)}
         />

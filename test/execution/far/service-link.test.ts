@@ -5,6 +5,7 @@ import { ServiceLink, type ServiceLinkParts } from '../../../src/execution/far/s
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 import { BUILD, openWorkerRig, type WorkerRig } from '../../support/worker-rig.js';
 import { until } from '../../support/eventually.js';
+import { silent } from '../../support/silent-logger.js';
 
 let rig: WorkerRig;
 let warnings: string[];
@@ -15,7 +16,6 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 function openLink(parts: Partial<ServiceLinkParts> = {}): ServiceLink {
-  const ignore = () => undefined;
   const warn = (fields: object, message: string) => {
     warnings.push(`${message} ${JSON.stringify(fields)}`);
   };
@@ -29,7 +29,7 @@ function openLink(parts: Partial<ServiceLinkParts> = {}): ServiceLink {
     detector: new ScriptedDetector(),
     modelDigests: () => ({}),
     maxImageBytes: 1024 * 1024,
-    logger: { debug: ignore, info: ignore, warn, error: ignore },
+    logger: { ...silent, warn },
     backoffMs: 20,
     ...parts,
   });

@@ -9,9 +9,9 @@ import { Executor } from '../../../src/execution/executor.js';
 import { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import type { Core } from '../../../src/native/core.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
+import { silent } from '../../support/silent-logger.js';
 
 const ignore = () => undefined;
-const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** `fault` is what the core answers with, `share` how far the build of the model's engine is. */
 function detectorOn(fault: ErrorCode, share = -1) {
@@ -29,7 +29,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
     release: ignore,
     changes: { swapped: 0, refused: 0 },
   };
-  const build = new EngineBuild({ share: () => share, logger });
+  const build = new EngineBuild({ share: () => share, logger: silent });
   const core = {
     deviceLost: null as LatticeError | null,
     run: () => Promise.reject(new LatticeError(fault, 'as asked')),

@@ -8,12 +8,11 @@ import { loadConfig } from '../../../src/settings/config.js';
 import type { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';
 import { hasTestdata, SHARED_TESTDATA, TEST_MODELS } from '../../support/service-process.js';
+import { silent } from '../../support/silent-logger.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
 const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
 const VEHICLES = join(PACKAGE_ROOT, 'models/vehicles-v8n.onnx');
-const ignore = () => undefined;
-const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const scratch = mkdtempSync(join(tmpdir(), 'lattice-detector-'));
 afterAll(() => {
   rmSync(scratch, { recursive: true });
@@ -42,7 +41,7 @@ const ask = (detector: NativeWorker, modelName: string, deadlineMs = 0) =>
 
 describe('start of the native worker', () => {
   it('refuses a GPU that was not built in', async () => {
-    await expect(openDetector(config({ device: 'cuda' }), logger)).rejects.toMatchObject({
+    await expect(openDetector(config({ device: 'cuda' }), silent)).rejects.toMatchObject({
       name: 'LatticeError',
       message: expect.stringContaining('LATTICE_DEVICE'),
     });
@@ -50,7 +49,7 @@ describe('start of the native worker', () => {
 
   it('unloads models to stay within the memory limit', async () => {
     const folder = modelsDir({ yolov8n: TINY, north: VEHICLES, south: VEHICLES });
-    const detector = await openDetector(config({ modelsDir: folder, modelMemoryMb: 250 }), logger);
+    const detector = await openDetector(config({ modelsDir: folder, modelMemoryMb: 250 }), silent);
     try {
       const asked = Array.from({ length: 12 }, (_, turn) =>
         ask(detector, ['north.pt', 'south.pt', 'yolov8n.pt'][turn % 3] ?? ''),
@@ -70,7 +69,7 @@ describe('start of the native worker', () => {
 
   it('tells a caller to come again where the load takes longer than the deadline, and goes on', async () => {
     const folder = modelsDir({ yolov8n: TINY, other: TINY });
-    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    const detector = await openDetector(config({ modelsDir: folder }), silent);
     try {
       await expect(ask(detector, 'other.pt', 40)).rejects.toMatchObject({
         code: 'model_not_ready',
@@ -87,7 +86,7 @@ describe('start of the native worker', () => {
   it('starts unhealthy with a damaged default model; a good file makes it healthy', async () => {
     const folder = modelsDir({ good: TINY });
     writeFileSync(join(folder, 'yolov8n.onnx'), 'no network');
-    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    const detector = await openDetector(config({ modelsDir: folder }), silent);
     try {
       expect(detector.unhealthy()).toMatchObject({ code: 'invalid_model' });
       await expect(ask(detector, 'yolov8n.pt')).rejects.toMatchObject({ code: 'invalid_model' });
@@ -115,7 +114,7 @@ describe('start of the native worker', () => {
     };
     const detector = await openDetector(
       config({ modelsDir: folder }),
-      { ...logger, info: note, warn: note },
+      { ...silent, info: note, warn: note },
       { preload: ['second', 'absent', 'broken.pt', 'first.pt'] },
     );
     try {
@@ -139,7 +138,7 @@ describe('start of the native worker', () => {
 
   it('answers concurrent first requests for several models', async () => {
     const folder = modelsDir({ a: TINY, b: TINY, yolov8n: TINY });
-    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    const detector = await openDetector(config({ modelsDir: folder }), silent);
     try {
       const names = ['a.pt', 'b.pt', 'a.pt', 'yolov8n.pt', 'b.pt', 'a.pt'];
       const results = await Promise.all(names.map((name) => ask(detector, name)));
@@ -156,7 +155,7 @@ const models = join(SHARED_TESTDATA, 'models');
 describe.skipIf(!hasTestdata)('models of others', () => {
   it('that find nothing are refused; as default model they make the worker unhealthy', async () => {
     const folder = modelsDir({ yolov8n: join(models, 'zero-scores-int8.onnx') });
-    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    const detector = await openDetector(config({ modelsDir: folder }), silent);
     try {
       expect(detector.unhealthy()?.message).toContain('sees nothing');
       await expect(ask(detector, 'yolov8n.pt')).rejects.toThrow('sees nothing');
@@ -166,7 +165,7 @@ describe.skipIf(!hasTestdata)('models of others', () => {
   });
 
   it('for another task are refused; a good model with other classes works beside them', async () => {
-    const detector = await openDetector(config({ modelsDir: models }), logger);
+    const detector = await openDetector(config({ modelsDir: models }), silent);
     try {
       for (const name of ['yolov8n-seg-uint8.pt', 'yolov8n-pose-uint8.pt']) {
         await expect(ask(detector, name)).rejects.toMatchObject({ code: 'invalid_model' });

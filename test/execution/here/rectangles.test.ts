@@ -5,18 +5,16 @@ import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 import { PACKAGE_ROOT } from '../../../src/base/package.js';
 import { loadConfig } from '../../../src/settings/config.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';
+import { silent } from '../../support/silent-logger.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models/demo');
 const OPTIONS = { ...DEFAULT_PARAMETERS, modelName: 'yolov8n.pt', classes: null };
 
 async function open(rectangles: string) {
   const warnings: object[] = [];
-  const ignore = () => undefined;
   const config = loadConfig({ rectangles, device: 'cpu', threads: 2, imageRoots: DEMO }, {});
   const detector = await openDetector(config, {
-    debug: ignore,
-    info: ignore,
-    error: ignore,
+    ...silent,
     warn: (fields: object) => warnings.push(fields),
   });
   return { detector, warnings };

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { monitorVolumes } from '../../../src/execution/here/volume-monitor.js';
+import { silent } from '../../support/silent-logger.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -7,14 +8,13 @@ afterEach(() => {
 
 test('a folder that hangs is logged once, and once more when it answers', () => {
   vi.useFakeTimers();
-  const ignore = () => undefined;
   const error = vi.fn();
   const info = vi.fn();
   let hanging: number[] | null = [];
   monitorVolumes({
     roots: ['/a', '/b'],
     hanging: () => hanging,
-    logger: { debug: ignore, warn: ignore, info, error },
+    logger: { ...silent, info, error },
   });
   const lookWith = (positions: number[] | null) => {
     hanging = positions;
@@ -37,9 +37,7 @@ test('a folder that hangs is logged once, and once more when it answers', () => 
 
 test('the monitor ends with the core', () => {
   vi.useFakeTimers();
-  const ignore = () => undefined;
-  const logger = { debug: ignore, warn: ignore, info: ignore, error: ignore };
-  monitorVolumes({ roots: ['/a'], hanging: () => null, logger });
+  monitorVolumes({ roots: ['/a'], hanging: () => null, logger: silent });
   expect(vi.getTimerCount()).toBe(1);
   vi.advanceTimersByTime(5_000);
   expect(vi.getTimerCount()).toBe(0);

@@ -4,7 +4,8 @@ import { LatticeError } from '../../../src/api/errors.js';
 import { startJobs, type JobsOptions } from '../../../src/jobs/jobs.js';
 import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
 import { FakeDetector } from '../../support/fake-detector.js';
-import { ended, openParts, silent, specOf, TemporaryFolder } from '../job-folder.js';
+import { ended, openParts, specOf, TemporaryFolder } from '../job-folder.js';
+import { silent } from '../../support/silent-logger.js';
 import { until } from '../../support/eventually.js';
 
 type Replace = (store: ServiceStore) => Partial<ServiceStore>;

@@ -27,7 +27,7 @@ TEST(Sha256Test, IsThatOfTheStandard) {
 }
 
 TEST(Sha256Test, TheInstructionsOfTheCpuGiveTheSame) {
-  const AddSha256Blocks of_cpu = Sha256BlocksOfCpu();
+  const AddSha256Blocks of_cpu = AddSha256BlocksWithCpu();
   if (of_cpu == nullptr) GTEST_SKIP() << "left out: this CPU has no SHA instructions";
   std::mt19937 random(1);
   std::string bytes(kSha256BlockBytes * 33 + 1, '\0');

@@ -25,26 +25,16 @@ std::optional<Head> Check(const HeadOptions& options) {
 }
 
 TEST(HeadCheckTest, KnowsTheEndsOfEveryLayout) {
-  for (const int classes : {1, 4, 13}) {
-    for (const int bins : {1, 16}) {
-      for (const bool joins_kinds : {false, true}) {
-        for (const bool one_to_one : {false, true}) {
-          HeadOptions options;
-          options.classes = classes;
-          options.bins = bins;
-          options.joins_kinds = joins_kinds;
-          options.one_to_one = one_to_one;
-          options.width = 192;
-          const auto head = Check(options);
-          ASSERT_TRUE(head) << classes << " " << bins << joins_kinds << one_to_one;
-          EXPECT_EQ(head->layout, HeadLayout::kScales);
-          EXPECT_EQ(head->classes, classes);
-          EXPECT_EQ(head->bins, bins);
-          EXPECT_EQ(head->strides, (std::array<int, 3>{8, 16, 32}));
-          EXPECT_EQ(head->one_to_one, one_to_one);
-        }
-      }
-    }
+  for (HeadOptions options : test::EveryLayout({1, 4, 13})) {
+    options.width = 192;
+    const auto head = Check(options);
+    ASSERT_TRUE(head) << options.classes << " " << options.bins << options.joins_kinds
+                      << options.one_to_one;
+    EXPECT_EQ(head->layout, HeadLayout::kScales);
+    EXPECT_EQ(head->classes, options.classes);
+    EXPECT_EQ(head->bins, options.bins);
+    EXPECT_EQ(head->strides, (std::array<int, 3>{8, 16, 32}));
+    EXPECT_EQ(head->one_to_one, options.one_to_one);
   }
 }
 

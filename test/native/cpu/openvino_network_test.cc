@@ -112,26 +112,6 @@ TEST(OpenVinoNetworkTest, OutputIsBitEqualWhateverLaneSlotAlignmentAndOrder) {
   }
 }
 
-TEST(OpenVinoNetworkTest, SlotsRunAtTheSameTimeWithoutMixing) {
-  const auto engine = Load(kTiny);
-  std::vector<std::thread> threads;
-  std::vector<int> wrong(5, 0);
-  for (int row = 0; row < 5; ++row) {
-    threads.emplace_back([&, row] {
-      const WorkClass work_class = row < 2 ? WorkClass::kSync : WorkClass::kAsync;
-      const int slot = row < 2 ? row : row - 2;
-      const auto input = Noise(InputFloats(*engine), static_cast<unsigned>(row));
-      const auto run = [&] {
-        return RunOne(*engine, slot, input.data(), OwnSize(*engine), work_class, Width::kOneShare);
-      };
-      const auto expected = run();
-      for (int i = 0; i < 10; ++i) wrong[static_cast<size_t>(row)] += run() != expected;
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  EXPECT_EQ(wrong, (std::vector<int>(5, 0)));
-}
-
 TEST(OpenVinoNetworkTest, RefusesWhatIsMissingEmptyOrDamaged) {
   EXPECT_EQ(OpenVinoNetwork::Load("/nonexistent.onnx", {}).status().code(),
             StatusCode::kUnknownModel);

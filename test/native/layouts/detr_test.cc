@@ -8,10 +8,8 @@
 
 #include "native/cpu/openvino_core.h"
 #include "native/gpu/tensorrt/gpu_network.h"
-#include "native/layouts/known_layout.h"
-#include "native/model/model_description.h"
-#include "test/native/gpu/tensorrt/network_runner.h"
 #include "test/native/layouts/detr_writer.h"
+#include "test/native/layouts/layout_checks.h"
 
 namespace lattice {
 namespace {
@@ -23,7 +21,7 @@ constexpr int kClasses = test::kDetrClasses;
 constexpr size_t kPixels = size_t{kWidth} * kHeight;
 
 using Form = test::DetrForm;
-using test::Noise;
+using test::Picture;
 
 std::string Written(const Form& form) { return test::Detr(form).File(); }
 
@@ -59,21 +57,15 @@ std::vector<std::vector<float>> BestPairs(const std::vector<float>& logits,
   return rows;
 }
 
-std::vector<float> Picture() {
-  std::vector<float> picture = Noise(3 * kPixels, 1, 77);
-  for (float& value : picture) value = std::abs(value);
-  return picture;
-}
-
 class DetrTest : public testing::TestWithParam<Form> {};
 
 TEST_P(DetrTest, GivesTheBoxesOfItsOwnPostprocessing) {
   Form raw = GetParam();
   raw.deployed = false;
-  const auto numbers = OutputsOf(Written(raw), Picture());
+  const auto numbers = OutputsOf(Written(raw), Picture(3 * kPixels));
   const auto expected = BestPairs(numbers[0], numbers[1]);
   ModelInfo info = Described();
-  const auto found = OutputsOf(InKnownLayout(Written(GetParam()), &info), Picture());
+  const auto found = OutputsOf(InKnownLayout(Written(GetParam()), &info), Picture(3 * kPixels));
   ASSERT_TRUE(info.stretched);
   EXPECT_TRUE(info.only_f32);
   ASSERT_EQ(found.size(), 1u);

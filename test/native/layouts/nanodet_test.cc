@@ -4,10 +4,8 @@
 #include <optional>
 
 #include "native/gpu/tensorrt/gpu_network.h"
-#include "native/layouts/known_layout.h"
-#include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
-#include "test/native/gpu/tensorrt/network_runner.h"
+#include "test/native/layouts/layout_checks.h"
 #include "test/native/layouts/nanodet_writer.h"
 
 namespace lattice {
@@ -20,16 +18,13 @@ constexpr int kBins = test::kNanodetBins;
 constexpr int kColumns = test::kNanodetColumns;
 constexpr size_t kPixels = size_t{kWidth} * kHeight;
 
+const ov::Shape kInput = {1, 3, kHeight, kWidth};
+
+using test::Described;
+using test::IsLeft;
 using test::Nanodet;
-using test::Noise;
-
-ModelInfo Described(const std::string& names = "['car', 'bus']") {
-  return *DescribeMetadata({{"names", names}});
-}
-
-std::vector<float> OutputOf(const std::string& file, const std::vector<float>& pixels) {
-  return test::NetworkRunner(file, {1, 3, kHeight, kWidth}).Run(pixels).values[0];
-}
+using test::OutputOf;
+using test::Picture;
 
 float MeanOf(const float* logits) {
   float sum = 0;
@@ -45,8 +40,7 @@ class NanodetTest : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
   const std::string file = Nanodet({.opset = GetParam()});
-  std::vector<float> picture = Noise(3 * kPixels, 1, 77);
-  for (float& value : picture) value = std::abs(value);
+  const std::vector<float> picture = Picture(3 * kPixels);
   constexpr float kMean[] = {103.53f, 116.28f, 123.675f};
   constexpr float kDeviation[] = {57.375f, 57.12f, 58.395f};
   std::vector<float> as_trained(picture.size());
@@ -56,10 +50,10 @@ TEST_P(NanodetTest, GivesTheBoxesThatItsOwnDecodingGives) {
           (picture[(2 - channel) * kPixels + i] * 255 - kMean[channel]) / kDeviation[channel];
     }
   }
-  const std::vector<float> raw = OutputOf(file, as_trained);
+  const std::vector<float> raw = OutputOf(file, kInput, as_trained);
   const size_t cells = raw.size() / kColumns;
   ModelInfo info = Described();
-  const std::vector<float> rows = OutputOf(InKnownLayout(file, &info), picture);
+  const std::vector<float> rows = OutputOf(InKnownLayout(file, &info), kInput, picture);
   ASSERT_TRUE(info.stretched);
   EXPECT_FALSE(info.only_f32);
   ASSERT_EQ(rows.size(), (4 + kClasses) * cells);
@@ -100,19 +94,16 @@ TEST(NanodetFormsTest, RunsAnyBatchOnAGpu) {
 }
 
 TEST(NanodetFormsTest, LeavesEveryOtherModelAsItIs) {
-  const auto is_left = [](const std::string& file, ModelInfo info) {
-    return InKnownLayout(file, &info) == file && !info.stretched;
-  };
-  EXPECT_FALSE(is_left(Nanodet(), Described()));
-  EXPECT_TRUE(is_left(Nanodet(), Described("['car']")));
-  EXPECT_TRUE(is_left(Nanodet({.score_op = "Tanh"}), Described()));
-  EXPECT_TRUE(is_left(Nanodet({.parts = {4 * kBins, kClasses}}), Described()));
-  EXPECT_TRUE(is_left(Nanodet({.perm = {1, 2, 0}}), Described()));
+  EXPECT_FALSE(IsLeft(Nanodet(), Described()));
+  EXPECT_TRUE(IsLeft(Nanodet(), Described("['car']")));
+  EXPECT_TRUE(IsLeft(Nanodet({.score_op = "Tanh"}), Described()));
+  EXPECT_TRUE(IsLeft(Nanodet({.parts = {4 * kBins, kClasses}}), Described()));
+  EXPECT_TRUE(IsLeft(Nanodet({.perm = {1, 2, 0}}), Described()));
   const std::string once = [] {
     ModelInfo info = Described();
     return InKnownLayout(Nanodet(), &info);
   }();
-  EXPECT_TRUE(is_left(once, Described()));
+  EXPECT_TRUE(IsLeft(once, Described()));
 }
 
 }  // namespace

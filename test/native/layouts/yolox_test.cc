@@ -3,10 +3,8 @@
 #include <cmath>
 
 #include "native/gpu/tensorrt/gpu_network.h"
-#include "native/layouts/known_layout.h"
-#include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
-#include "test/native/gpu/tensorrt/network_runner.h"
+#include "test/native/layouts/layout_checks.h"
 #include "test/native/layouts/yolox_writer.h"
 
 namespace lattice {
@@ -18,33 +16,29 @@ constexpr int kClasses = test::kYoloxClasses;
 constexpr size_t kCells = test::kYoloxCells;
 constexpr size_t kPixels = size_t{kWidth} * kHeight;
 
-using test::Noise;
-using test::Yolox;
+const ov::Shape kInput = {1, 3, kHeight, kWidth};
 
-ModelInfo Described(const std::string& names = "['car', 'bus']") {
-  return *DescribeMetadata({{"names", names}});
-}
+using test::Described;
+using test::IsLeft;
+using test::OutputOf;
+using test::Picture;
+using test::Yolox;
 
 std::string Rewritten(const std::string& file) {
   ModelInfo info = Described();
   return InKnownLayout(file, &info);
 }
 
-std::vector<float> OutputOf(const std::string& file, const std::vector<float>& pixels) {
-  return test::NetworkRunner(file, {1, 3, kHeight, kWidth}).Run(pixels).values[0];
-}
-
 TEST(YoloxTest, GivesTheBoxesThatItsOwnDecodingGives) {
-  std::vector<float> picture = Noise(3 * kPixels, 1, 77);
-  for (float& value : picture) value = std::abs(value);
+  const std::vector<float> picture = Picture(3 * kPixels);
   std::vector<float> as_trained(picture.size());
   for (size_t channel = 0; channel < 3; ++channel) {
     for (size_t i = 0; i < kPixels; ++i) {
       as_trained[channel * kPixels + i] = picture[(2 - channel) * kPixels + i] * 255;
     }
   }
-  const std::vector<float> raw = OutputOf(Yolox(), as_trained);
-  const std::vector<float> rows = OutputOf(Rewritten(Yolox()), picture);
+  const std::vector<float> raw = OutputOf(Yolox(), kInput, as_trained);
+  const std::vector<float> rows = OutputOf(Rewritten(Yolox()), kInput, picture);
   ASSERT_EQ(rows.size(), (4 + kClasses) * kCells);
   size_t cell = 0;
   for (const int stride : {8, 16, 32}) {
@@ -74,17 +68,14 @@ TEST(YoloxTest, RunsAnyBatchOnAGpu) {
 }
 
 TEST(YoloxTest, LeavesEveryOtherModelAsItIs) {
-  const auto is_left = [](const std::string& file, ModelInfo info) {
-    return InKnownLayout(file, &info) == file && !info.stretched;
-  };
-  EXPECT_FALSE(is_left(Yolox(), Described()));
-  EXPECT_TRUE(is_left(Yolox(), Described("['car']")));
-  EXPECT_TRUE(is_left(Yolox({.score_op = "Tanh"}), Described()));
-  EXPECT_TRUE(is_left(Yolox({.scales_axis = 1}), Described()));
-  EXPECT_TRUE(is_left(Yolox({.perm = {1, 2, 0}}), Described()));
-  EXPECT_TRUE(is_left(Yolox().substr(0, 900), Described()));
+  EXPECT_FALSE(IsLeft(Yolox(), Described()));
+  EXPECT_TRUE(IsLeft(Yolox(), Described("['car']")));
+  EXPECT_TRUE(IsLeft(Yolox({.score_op = "Tanh"}), Described()));
+  EXPECT_TRUE(IsLeft(Yolox({.scales_axis = 1}), Described()));
+  EXPECT_TRUE(IsLeft(Yolox({.perm = {1, 2, 0}}), Described()));
+  EXPECT_TRUE(IsLeft(Yolox().substr(0, 900), Described()));
   const std::string once = Rewritten(Yolox());
-  EXPECT_TRUE(is_left(once, Described()));
+  EXPECT_TRUE(IsLeft(once, Described()));
 }
 
 }  // namespace

@@ -32,22 +32,12 @@ std::vector<HeadScale> Scales(const std::string& ending = "") {
 
 TEST(DetectionHeadTest, FindsTheLastConvolutionsOfEveryLayout) {
   // 64 and 4 classes have as many channels as the boxes, 1 as the convolution that weighs the bins.
-  for (const int classes : {1, 3, 4, 64, 80}) {
-    for (const int bins : {1, 16}) {
-      for (const bool joins_kinds : {false, true}) {
-        for (const bool one_to_one : {false, true}) {
-          HeadOptions options;
-          options.classes = classes;
-          options.bins = bins;
-          options.joins_kinds = joins_kinds;
-          options.one_to_one = one_to_one;
-          const auto head = Find(HeadWriter(options).Model(), classes);
-          ASSERT_TRUE(head) << classes << " " << bins << joins_kinds << one_to_one;
-          EXPECT_EQ(head->bins, bins);
-          EXPECT_EQ(head->scales, Scales()) << classes << " " << bins << joins_kinds << one_to_one;
-        }
-      }
-    }
+  for (const HeadOptions& options : test::EveryLayout({1, 3, 4, 64, 80})) {
+    const auto head = Find(HeadWriter(options).Model(), options.classes);
+    ASSERT_TRUE(head) << options.classes << " " << options.bins << options.joins_kinds
+                      << options.one_to_one;
+    EXPECT_EQ(head->bins, options.bins);
+    EXPECT_EQ(head->scales, Scales());
   }
 }
 

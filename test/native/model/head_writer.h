@@ -4,6 +4,7 @@
 #define LATTICE_TEST_MODEL_HEAD_WRITER_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <string>
@@ -35,6 +36,24 @@ struct HeadOptions {
   // The output also depends on the image itself, although this changes no number.
   bool reads_image = false;
 };
+
+inline std::vector<HeadOptions> EveryLayout(std::initializer_list<int> classes) {
+  std::vector<HeadOptions> layouts;
+  for (const int count : classes) {
+    for (const int bins : {1, 16}) {
+      for (const bool joins_kinds : {false, true}) {
+        for (const bool one_to_one : {false, true}) {
+          HeadOptions& options = layouts.emplace_back();
+          options.classes = count;
+          options.bins = bins;
+          options.joins_kinds = joins_kinds;
+          options.one_to_one = one_to_one;
+        }
+      }
+    }
+  }
+  return layouts;
+}
 
 // The tensors of the head are named box8, class8, box16, ..., or box8.read, ... if quantised.
 class HeadWriter {

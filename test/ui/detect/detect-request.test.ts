@@ -9,10 +9,10 @@ import {
   DEFAULT_VEHICLES,
   type DetectOptions,
 } from '../../../src/api/options.js';
+import { byClassKey } from '../../../src/api/class-key.js';
 import { engineParameters, refineDetections } from '../../../src/boxes/refine-detections.js';
 import {
   ASKED_CONFIDENCE,
-  byClassOf,
   detectFields,
   shownRequest,
   standIns,
@@ -74,7 +74,7 @@ test('the request answers the boxes that are shown, but for those that a switche
       // Where the list was cut, the slider goes no lower than what is known.
       const isCut = all.length === written.maxDetections;
       const threshold = isCut ? Math.max(chosen, floorOf(all)) : chosen;
-      const byClass = byClassOf(written.classThresholds);
+      const byClass = byClassKey(written.classThresholds ?? {});
       const shown = shownBoxes(all, { threshold, byClass, hidden }).map(detectionOf);
       const choices = { ...written, asked, detections: all, hidden, threshold };
       if (standIns(choices).length > 0) return;

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Job } from '../../../store/job.js';
 import { agreeJobs, type JobAgreement } from '../../../jobs/job-agreement.js';
 import {
-  agreementFigures,
+  agreementShape,
   leastAgreeingSchema,
   toWireAgreementFigures,
 } from '../../../answers/agreement-figures.js';
@@ -43,7 +43,7 @@ const jobAgreementSchema = z
       description: 'False while one of the jobs runs, and where images were left unread',
     }),
     image_counts: imageCountsSchema,
-    ...agreementFigures,
+    ...agreementShape,
     least: z
       .array(
         leastAgreeingSchema

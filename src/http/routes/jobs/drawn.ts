@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/{job_id}/drawn`: the pictures of a job with their boxes drawn, as a zip. */
 import { z } from '@hono/zod-openapi';
-import { LatticeError } from '../../../api/errors.js';
+import { LatticeError, refuseWhileStopping } from '../../../api/errors.js';
 import { writeDrawn, type DrawnSource } from '../../../export/drawn.js';
 import { relativeName } from '../../../export/export-source.js';
 import type { Job } from '../../../store/job.js';
@@ -106,7 +106,7 @@ function drawnSource(
     isShown: (box) =>
       box.confidence > threshold && (classes === undefined || classes.includes(box.class)),
     draw: async (path, boxes) => {
-      if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+      refuseWhileStopping({ draining });
       try {
         return { jpeg: await drawOf(path, boxes) };
       } catch (error) {

@@ -1,7 +1,8 @@
 /** A job submission, which REST and socket read alike. */
 import { setImmediate } from 'node:timers/promises';
 import { z } from '@hono/zod-openapi';
-import { LatticeError } from '../../../api/errors.js';
+import { refuseWhileStopping } from '../../../api/errors.js';
+import { isObject } from '../../../api/json-object.js';
 import { readLabels } from '../../../api/job-labels.js';
 import { requestLabels } from '../../../api/schemas/job-label-schemas.js';
 import { requestParameters } from '../../../api/schemas/option-schemas.js';
@@ -10,7 +11,7 @@ import { forOwnPages } from '../../../api/schemas/own-pages.js';
 import { requestFields } from '../../../api/schemas/submission-field-schemas.js';
 import { readFields } from '../../../api/submission-fields.js';
 import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
-import type { LeftOut } from '../../../files/listing/image-names.js';
+import type { LeftOut } from '../../../api/left-out.js';
 import type { JobSpec, SharedSettings } from '../../../store/job.js';
 import { typedPaths } from '../../../store/job-title.js';
 import {
@@ -51,10 +52,6 @@ function metadataFault(value: unknown): string | null {
     if (fault !== null) return fault;
   }
   return null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -161,7 +158,7 @@ export function createReadSubmission(
 ): ReadSubmission {
   const { config } = deps;
   return async (value, metadataText, { keyId, isForeign }) => {
-    if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    refuseWhileStopping(deps);
     if (isForeign) refuseForOwnPages(value, jobSubmitSchema);
     refuseLongLists(value, config);
     await ownTurn(value);

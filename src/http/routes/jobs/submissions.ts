@@ -1,10 +1,11 @@
 /** `POST /v1/jobs/submit` and `POST /v1/jobs/{job_id}/retry`: what makes a new job, once per Idempotency-Key. */
 import { createHash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
-import { errorsOf, LatticeError, type ErrorCode } from '../../../api/errors.js';
+import { errorsOf, refuseWhileStopping, type ErrorCode } from '../../../api/errors.js';
 import { RETRIED_IMAGES } from '../../../api/job-values.js';
+import { isObject, withoutNulls } from '../../../api/json-object.js';
 import type { Idempotency, Job, JobOrigin, RetriedRun } from '../../../store/job.js';
-import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
+import { imagesText, type LeftOut } from '../../../api/left-out.js';
 import { traceparentOf } from '../../../base/trace-context.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
@@ -123,7 +124,7 @@ const SUBMIT: RouteSpec = {
 };
 
 export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
-  const { catalogue, config, draining, jobs, readSubmission, views } = parts;
+  const { catalogue, config, jobs, readSubmission, views } = parts;
   route(SUBMIT, async (c) => {
     const key = readIdempotencyKey(c);
     const { value, text } = await readJsonText(c, config.maxBodyBytes);
@@ -172,7 +173,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
       const once = withFingerprint(readIdempotencyKey(c), request);
       const submission = await submitOnce(c, jobs, once, async () => {
         // Refused where a submission of these images would be.
-        if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+        refuseWhileStopping(parts);
         const job = await jobOfPath(c, jobs);
         if (job.completedAt === null) throw notFinished(job);
         const { options } = job.spec;
@@ -279,13 +280,8 @@ function readIdempotencyKey(c: AppContext): string | undefined {
  */
 function withFingerprint(key: string | undefined, request: unknown): Idempotency | undefined {
   if (key === undefined) return undefined;
-  const text = canonical(withoutNulls(request));
+  const text = canonical(isObject(request) ? withoutNulls(request) : request);
   return { key, fingerprint: createHash('sha256').update(text).digest('hex') };
-}
-
-function withoutNulls(request: unknown): unknown {
-  if (typeof request !== 'object' || request === null || Array.isArray(request)) return request;
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
 }
 
 function canonical(value: unknown): string {

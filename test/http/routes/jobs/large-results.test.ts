@@ -5,13 +5,8 @@ import { expect, test } from 'vitest';
 import { listen } from '../../../../src/http/server/listen.js';
 import { startJobs } from '../../../../src/jobs/jobs.js';
 import { openStore } from '../../../../src/store/service-store.js';
-import {
-  imagesNamed,
-  openParts,
-  silent,
-  specOf,
-  TemporaryFolder,
-} from '../../../jobs/job-folder.js';
+import { imagesNamed, openParts, specOf, TemporaryFolder } from '../../../jobs/job-folder.js';
+import { silent } from '../../../support/silent-logger.js';
 import { compose } from '../../../support/composed-app.js';
 import { overWorkers, SimulatedWorker } from '../../../support/simulated-worker.js';
 

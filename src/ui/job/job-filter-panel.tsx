@@ -29,13 +29,18 @@ const OUTCOME_NAMES: Record<Outcome, string> = {
 /** More classes than this are behind a button: a model may have hundreds. */
 const CLASSES_SHOWN = 8;
 
-interface FiguresProps {
+interface Counted {
+  summary: JobSummary;
+  filter: ImageFilter;
+}
+
+interface JobFilterPanelProps {
   job: JobStatus;
   summary: JobSummary | null;
   filter: ImageFilter;
 }
 
-export function JobFigures({ job, summary, filter }: FiguresProps) {
+export function JobFilterPanel({ job, summary, filter }: JobFilterPanelProps) {
   // Narrow screens fold all but the first block.
   const isOpen = useSignal(filter.classes.length > 0 || filter.below !== null);
   if (summary === null) {
@@ -83,7 +88,7 @@ function Block({ title, children }: { title: string; children: ComponentChildren
   );
 }
 
-function OutcomeTabs({ job, summary, filter }: FiguresProps & { summary: JobSummary }) {
+function OutcomeTabs({ job, summary, filter }: Counted & { job: JobStatus }) {
   const choices: [Outcome | null, string, number][] = [
     [null, 'All', job.image_count],
     ...(Object.keys(OUTCOME_NAMES) as Outcome[]).map((outcome): [Outcome, string, number] => [
@@ -112,12 +117,10 @@ function OutcomeTabs({ job, summary, filter }: FiguresProps & { summary: JobSumm
   );
 }
 
-function ClassBars({ summary, filter }: Omit<FiguresProps, 'job'> & { summary: JobSummary }) {
+function ClassBars({ summary, filter }: Counted) {
   const most = Math.max(1, ...summary.classes.map(({ boxes }) => boxes));
-  const [first, rest] = [
-    summary.classes.slice(0, CLASSES_SHOWN),
-    summary.classes.slice(CLASSES_SHOWN),
-  ];
+  const first = summary.classes.slice(0, CLASSES_SHOWN);
+  const rest = summary.classes.slice(CLASSES_SHOWN);
   if (first.length === 0) return <p class="fine">No boxes so far.</p>;
   const bars = (classes: JobSummary['classes']) => (
     <ul class="class-bars">

@@ -3,10 +3,10 @@ import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
 const EVERY_MS = 3_000;
-/** Pause after an answer, in times that it took: what is dear is asked for less often. */
+/** Pause after an answer, as a multiple of how long it took: what is dear is asked for less often. */
 const PAUSE = 4;
 
-export interface Asked<T> {
+export interface Repeated<T> {
   /** Null until the first answer came; what came last stays when a call fails. */
   answer: Signal<T | null>;
   /** Fault of the newest call. */
@@ -19,11 +19,14 @@ export interface Asked<T> {
   act: (work: Promise<unknown>) => Promise<boolean>;
 }
 
-/** `isLast`: after such an answer nothing new is expected. */
-export function useAsked<T>(
+/**
+ * `call` of the first render is the one that is repeated: a component of another call needs another key. After a fault
+ * it is asked again at the next tick. `isLast`: after such an answer nothing new is expected.
+ */
+export function useRepeated<T>(
   call: () => Promise<T>,
   isLast: (answer: T) => boolean = () => false,
-): Asked<T> {
+): Repeated<T> {
   const answer = useSignal<T | null>(null);
   const fault = useSignal<unknown>(null);
   const actionFault = useSignal<unknown>(null);

@@ -1,4 +1,9 @@
-/** The entry of `MIGRATIONS` that counts what each API key has. Released entries never change. */
+/**
+ * The migration that counts the bytes and jobs that each API key has in the store; triggers keep the counts right and
+ * `key-use-rows.ts` reads them. Beside `schema.ts` because of its length. Its numbers are those of the release that
+ * wrote it: 1400 and 480 were the means of jobs then. Views have no trigger of UPDATE: their versions are inserted and
+ * deleted only.
+ */
 export const KEY_USE = `
   -- About what the job takes in the file, with its images, results and events; of jobs of earlier versions by their images.
   ALTER TABLE jobs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;

@@ -1,12 +1,7 @@
 /** Boxes of a job by hour, day or folder, as a chart that is asked for when it is opened. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type {
-  CountsBy,
-  JobCountGroup,
-  JobCounts as Counts,
-  JobStatus,
-} from '../../client/records.js';
+import type { CountsBy, JobCountGroup, JobCounts, JobStatus } from '../../client/records.js';
 import { Button } from '../parts/button.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
@@ -26,7 +21,7 @@ const HEIGHT = 40;
 /** The grouping for all jobs: it stays when another job is opened. */
 const by = signal<CountsBy>('hour');
 
-export function JobCounts({ job }: { job: JobStatus }) {
+export function BoxesChart({ job }: { job: JobStatus }) {
   const isOpen = useSignal(false);
   return (
     <div class="job-details">
@@ -39,7 +34,7 @@ export function JobCounts({ job }: { job: JobStatus }) {
 }
 
 function Chart({ job: { job_id: jobId, status } }: { job: JobStatus }) {
-  const counts = useSignal<Counts | null>(null);
+  const counts = useSignal<JobCounts | null>(null);
   const fault = useSignal<unknown>(null);
   useEffect(() => {
     void show(service.counts(jobId, by.value), counts, fault);
@@ -92,7 +87,7 @@ function CsvLink({ jobId, fault }: { jobId: string; fault: { value: unknown } })
   );
 }
 
-function Bars({ counts: { groups, total, pending_images: pending } }: { counts: Counts }) {
+function Bars({ counts: { groups, total, pending_images: pending } }: { counts: JobCounts }) {
   const most = Math.max(1, ...groups.map(({ detections }) => detections));
   const known = Object.entries(total.time_sources).map(
     ([source, images]) => `${grouped(images)} ${SOURCES[source as keyof typeof SOURCES]}`,
