@@ -4,6 +4,7 @@ import type { DetectResponse, Model } from '../../client/records.js';
 import type { Query } from '../address/address.js';
 import { address, goTo, setQuery } from '../address/location.js';
 import { countRegions } from '../../boxes/class-counts.js';
+import { byClassKey } from '../../api/class-key.js';
 import { ALL_CLASSES } from '../../api/options.js';
 import { tilesOf } from '../../api/tiles.js';
 import { usableModels } from '../models/offered-classes.js';

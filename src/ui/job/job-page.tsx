@@ -41,16 +41,16 @@ function JobOfId({ jobId }: { jobId: string }) {
   const job = record.job.value;
   const fault = record.fault.value;
   const filter = useComputed(() => readFilter(address.value.query)).value;
-  const { place } = address.value;
+  const { route } = address.value;
   if (job !== null) {
     return (
       // Null: its pictures are beneath the image folders.
       <UploadOfPictures.Provider value={job.upload ?? undefined}>
-        {place.view === 'image' ? (
+        {route.screen === 'image' ? (
           <ImageView
             jobId={jobId}
             threshold={job.confidence_threshold}
-            index={place.index}
+            index={route.index}
             filter={filter}
           />
         ) : (
