@@ -43,11 +43,12 @@ bool HasGrids(const Findings& findings) {
 }  // namespace
 
 std::vector<char> BytesOf(Findings findings) {
-  std::vector<char> bytes;
+  std::vector<char> bytes(kFindingsBytes);
+  std::span<char> rest(bytes);
   ForEachNumber(findings, [&](const auto& number, int, int) {
     const auto kept = static_cast<int>(number);
-    const auto* from = reinterpret_cast<const char*>(&kept);
-    bytes.insert(bytes.end(), from, from + sizeof(kept));
+    std::memcpy(rest.data(), &kept, sizeof(kept));
+    rest = rest.subspan(sizeof(kept));
   });
   return bytes;
 }
