@@ -53,7 +53,7 @@ export function notRead(kind: string): string {
     case 'video':
       return 'Videos are not read: save single pictures of them.';
     case 'other file':
-      return 'Pictures of this format are not read.';
+      return 'It is no picture that is read.';
     case 'empty file':
       return 'The file is empty.';
     default:

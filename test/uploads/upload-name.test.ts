@@ -54,6 +54,14 @@ test.each([
   expect(refusedName(name)).toMatchObject({ kind, isName: false });
 });
 
+test.each([
+  ['notes.txt', 'It is no picture that is read.'],
+  ['clip.mov', 'Videos are not read: save single pictures of them.'],
+  ['IMG_1.HEIC', 'HEIC pictures are not read: save them as JPEG.'],
+])('%s is refused in words that are true of its kind', (name, detail) => {
+  expect(refusedName(name)?.detail).toBe(detail);
+});
+
 test('no name that is taken leads out of its folder', () => {
   const part = fc.oneof(
     fc.constantFrom('..', '.', '', 'a', '...', '~', '\\', 'C:', '%2e%2e', ' '),
