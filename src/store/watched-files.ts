@@ -153,11 +153,11 @@ export class WatchedFiles {
     const isNew = copied === 1 || !this.#isElsewhere(watch, path, version);
     this.#statements.run('DELETE FROM watched_files WHERE task = ?', task);
     if (!isRead || !isNew) {
-      this.#count({ watch, task, outcome: 'none' });
+      this.#count({ watch, task, result: 'none' });
       return isRead ? { index: given.index, ok: false, outcome: HAS_RESULT } : given;
     }
     this.recordHandled(watch, [{ path, version }], at);
-    this.#count({ watch, task, outcome: given.ok ? 'ok' : 'failed' });
+    this.#count({ watch, task, result: given.ok ? 'ok' : 'failed' });
     return given;
   }
 
@@ -177,7 +177,7 @@ export class WatchedFiles {
     ) as { watch: number; task: number }[];
     for (const { watch, task } of rows) {
       this.#statements.run('UPDATE watched_files SET task = NULL WHERE task = ?', task);
-      this.#count({ watch, task, outcome: 'failed' });
+      this.#count({ watch, task, result: 'failed' });
     }
   }
 
@@ -222,8 +222,8 @@ export class WatchedFiles {
 
   #count(done: FileDone): void {
     this.#notes.filesDone.push(done);
-    if (done.outcome === 'none') return;
-    const column = done.outcome === 'ok' ? 'succeeded' : 'failed';
+    if (done.result === 'none') return;
+    const column = done.result === 'ok' ? 'succeeded' : 'failed';
     const sql = `UPDATE watches SET ${column} = ${column} + 1 WHERE number = ?`;
     this.#statements.run(sql, done.watch);
   }

@@ -68,7 +68,7 @@ export interface FileDone {
   watch: number;
   task: number;
   /** `none`: it was not there, or could not be read because its volume was away. */
-  outcome: 'ok' | 'failed' | 'none';
+  result: 'ok' | 'failed' | 'none';
 }
 
 export interface WatchCounts {

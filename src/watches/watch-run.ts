@@ -272,7 +272,7 @@ export class WatchRun {
     const { ledger } = this.#parts;
     const { number } = this.#watch;
     for (;;) {
-      const files = await folders.call('takeExisting', FILES_PER_CALL);
+      const files = await folders.call('nextExisting', FILES_PER_CALL);
       if (files.length === 0) break;
       await ledger.recordHandledFiles(number, files, Date.now() / 1_000);
     }

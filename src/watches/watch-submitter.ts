@@ -89,10 +89,10 @@ export class WatchSubmitter {
     this.submitSoon();
   }
 
-  onFileDone({ task, outcome }: FileDone): void {
+  onFileDone({ task, result }: FileDone): void {
     const arrived = this.#arrivals.get(task);
     this.#arrivals.delete(task);
-    if (arrived !== undefined && outcome !== 'none') {
+    if (arrived !== undefined && result !== 'none') {
       const seconds = (performance.now() - arrived) / 1_000;
       this.#lags.add(seconds);
       this.#parts.onLag(this.#parts.watch().name, seconds);

@@ -120,7 +120,7 @@ export class FolderScan {
   }
 
   /** Files that were there when a path was scanned first; none once all have been given. */
-  takeExisting(limit: number): SeenFile[] {
+  nextExisting(limit: number): SeenFile[] {
     return this.#existing.splice(0, limit);
   }
 
