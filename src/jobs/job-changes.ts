@@ -67,8 +67,8 @@ export async function compareJobs(
 }
 
 /**
- * Reads both jobs once, side by side, and calls `onImage` for each image that both jobs have and in which one has boxes.
- * It holds in memory only images whose partner has not been read; jobs in the same order need none.
+ * Reads both jobs once, side by side, and calls `onImage` for each image that both jobs have and in which one has
+ * boxes. It holds in memory only images whose partner has not been read; jobs in the same order need none.
  */
 export async function comparePairs(
   jobs: Reads,

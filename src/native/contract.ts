@@ -33,8 +33,8 @@ export interface NativeAddon {
    */
   readInKnownLayout(path: string): Promise<Buffer>;
   /**
-   * Reads a text that `keep` stored under this name in the folder of engines. Returns null if there is no text or it was
-   * damaged. Runs on a libuv thread, like `keep`.
+   * Reads a text that `keep` stored under this name in the folder of engines. Returns null if there is no text or it
+   * was damaged. Runs on a libuv thread, like `keep`.
    */
   readKept(folder: string, name: string): Promise<string | null>;
   /**
