@@ -11,7 +11,7 @@ const LOSSES = { sync: 1, async: 2 } as const;
 
 export class Task {
   readonly request: DetectRequest;
-  /** That it counts for at a worker: a picture and its tiles. */
+  /** The number of images that the task counts for at a worker: a picture and its tiles. */
   readonly images: number;
   readonly arrivedAt = performance.now();
   readonly answer: Promise<ImageResult>;

@@ -46,7 +46,7 @@ export interface CompareHow {
   confidenceChange: number;
   /** Name of an image, by its path: images of one name in both jobs are one. */
   nameOf: (path: string) => string;
-  /** Asked between images; what is not compared once it is true counts as unread. */
+  /** Asked between images. Images that are not compared once it is true count as unread. */
   isOver: () => boolean;
 }
 

@@ -147,9 +147,9 @@ export interface NativeModel {
   inputHeight: number;
   /** 0 = any batch size, else the export's fixed batch. */
   fixedBatch: number;
-  /** Whether it also runs at every smaller input whose sides its stride divides. */
+  /** Whether the model also runs at every smaller input whose sides its stride divides. */
   anyRectangle: boolean;
-  /** Else: smaller inputs that it also runs at. */
+  /** Smaller inputs that the model also runs at, if `anyRectangle` is false. */
   rectangles: NativeInputSize[];
   /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
   without: string[];

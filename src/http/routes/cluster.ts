@@ -218,7 +218,7 @@ function viewAbsent(worker: AbsentWorker): ClusterStatusBody['workers'][0] {
   };
 }
 
-/** Its age to the millisecond. */
+/** The reading as the answer has it, with its age rounded to milliseconds. */
 function viewGpu(reading: NodeGpu): z.infer<typeof gpuSchema> {
   const view = gpu.view(reading);
   const age = view.sample_age_seconds;
