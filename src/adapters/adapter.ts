@@ -3,7 +3,7 @@ import type { AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
 
 export interface Adapter {
-  /** Its routes lie at these paths. They check keys themselves, as each program sends its key in another way. */
+  /** Paths of the adapter's routes. They check keys themselves, because each program sends its key in another way. */
   paths: RegExp;
   addRoutes: (route: AddRoute, parts: RouteParts) => void;
 }

@@ -22,7 +22,7 @@ export interface ShadowAgreement extends Agreement<ComparedPicture> {
   lastError: LatticeError | null;
   /** Share of agreement over the boxes of the latest pictures; null while these have too few to judge. */
   latestShare: number | null;
-  /** It is less than it should be. */
+  /** True: the agreement is lower than it should be. */
   flagged: boolean;
   /** Mean of the network, in milliseconds. */
   modelMs: number;

@@ -111,7 +111,7 @@ export class ShadowRuns {
     return window;
   }
 
-  /** Its name stands for the same two models. */
+  /** Whether the name of the alias still stands for the same two models. */
   #isPresent(alias: AgreedAlias): boolean {
     const present = this.#parts.find(alias.name);
     return present !== undefined && isAlike(present, alias);

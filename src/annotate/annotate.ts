@@ -153,7 +153,7 @@ export async function drawnCopy(
   { bytes, decode, maxPixels }: EncodedPicture,
   detections: readonly Detection[],
 ): Promise<Buffer> {
-  // Nothing but pictures is given to libvips, whose loader of SVG is open from here on.
+  // Give only pictures to libvips, whose loader of SVG is open from here on.
   if (pictureType(bytes) === null) {
     throw new LatticeError('invalid_image', 'The file is not a picture that can be drawn on.');
   }

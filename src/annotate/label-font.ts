@@ -41,7 +41,7 @@ function fontOf(character: string): Font {
   return load(script ?? 'latin');
 }
 
-/** Once per process and script, when the first character needs it. */
+/** Loads the font once per process and script, when the first character needs it. */
 function load(script: string): Font {
   let font = loaded.get(script);
   if (font === undefined) {

@@ -48,7 +48,10 @@ export const notRunSchema = z.int().openapi({
 });
 export const uploadIdSchema = z.string().openapi({ example: 'up_k3Jx0qYtR2mV9sLw7BnZ4aPc' });
 export const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
-/** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
+/**
+ * The schema states its format, because some generators take 32 bits for a number without a format, which are a minute
+ * off.
+ */
 export const timestampSchema = z.number().openapi({
   format: 'double',
   description: 'Unix time in seconds, fractional',

@@ -13,15 +13,17 @@ interface ErrorRow {
    * workers together. `store`: the job store.
    */
   of: 'request' | 'job' | 'image' | 'model' | 'worker' | 'detector' | 'store' | 'service';
-  /** It comes from the state of the detector: the same image may succeed when it is run again. */
+  /** True: the error comes from the state of the detector, and the same image may succeed when it is run again. */
   passing?: true;
-  /** No worker finished the image: nothing is known of the image, of its model or of the rate of the workers. */
+  /**
+   * True: no worker finished the image. The error says nothing about the image, its model or the rate of the workers.
+   */
   unfinished?: true;
   /** A file that is still being written fails so: later it may not. */
   ofPart?: true;
-  /** It depends on the files of the node that ran the image. */
+  /** True: the error depends on the files of the node that ran the image. */
   ofNode?: true;
-  /** The worker that answers so is about to end. */
+  /** True: a worker that answers with the error is about to end. */
   endsWorker?: true;
 }
 

@@ -2,9 +2,9 @@
 interface EventRow {
   /** Sent to a connection that has not said which events it wants. */
   byDefault: boolean;
-  /** It has a number of its own and is sent again to a connection that asks for earlier events. */
+  /** True: the event has a number and is sent again to a connection that asks for earlier events. */
   stored: boolean;
-  /** The last one of a job. */
+  /** True: the event is the last one of a job. */
   ends?: true;
 }
 
@@ -16,7 +16,7 @@ const ROWS = {
   /** Images have finished. It repeats the number of the event before it. */
   job_progress: { byDefault: false, stored: false },
   job_completed: { byDefault: true, stored: true, ends: true },
-  /** It failed or was cancelled; `error` says why. */
+  /** The job failed or was cancelled; `error` says why. */
   job_failed: { byDefault: true, stored: true, ends: true },
 } as const satisfies Record<string, EventRow>;
 

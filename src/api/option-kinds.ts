@@ -139,7 +139,7 @@ export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<Kin
     },
     placeholder: '<file or JSON>',
     inFile: true,
-    // Who uses the regions checks them.
+    // The code that uses the regions checks them.
     rule: { text: () => 'is no JSON list of regions', holds: () => true },
   },
   view: {

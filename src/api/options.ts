@@ -10,7 +10,7 @@ import { rowsOf, type WireName } from './rows.js';
 interface ParameterText {
   /** Name of the field over HTTP. Absent: the key of the row in snake_case. */
   wireName?: string;
-  /** What the option does, for the OpenAPI document and the help of the CLI. */
+  /** The effect of the option, for the OpenAPI document and the help of the CLI. */
   text: string;
   /** Text next to the value on the page. */
   label: string;

@@ -5,8 +5,8 @@
 
 interface QuotaRow {
   /**
-   * The kind of limit that a mark of the key file sets. `share`: a part of the service's total, in percent. `number`: an
-   * amount, because the service has no total.
+   * The kind of limit that a mark of the key file sets. `share`: a part of the service's total, in percent. `number`:
+   * an amount, because the service has no total.
    */
   kind: 'share' | 'number';
   unit: 'bytes' | 'jobs' | 'watches' | 'requests per second';

@@ -15,7 +15,7 @@ import { entryHead, padding, readEntries, tarEnd, TarFault, type StoredEntry } f
 const SUMS = 'SHA256SUMS';
 const ABOUT = 'backup.json';
 const FORMAT = 1;
-/** It has a few hundred. */
+/** Limit of the file about the backup, which has a few hundred bytes. */
 const MOST_ABOUT_BYTES = 64 * 1024;
 const CHUNK = 1024 * 1024;
 /** Bytes between two syncs of the backup: a large backlog of writes would delay the syncs of the service. */

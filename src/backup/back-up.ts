@@ -34,7 +34,7 @@ export interface BackupOptions {
 export interface Backup extends Omit<AboutBackup, 'format'> {
   pictures: number;
   bytes: number;
-  /** It went to standard output. */
+  /** True: the backup went to standard output. */
   isPrinted: boolean;
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Manifest {
-  /** The one place of it. */
+  /** The version of this release, which is stored only here. */
   version: string;
   /** Names of what a release publishes: the one place of them; `scripts/pack.mjs` makes the packages. */
   release: { service: string; client: string };

@@ -23,7 +23,7 @@ function read(...path: string[]): string | null {
   }
 }
 
-/** Their numbers; empty where they are not known. */
+/** Numbers of the processors that this process may use; empty if they are not known. */
 function boundProcessors(root: string): number[] {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(read(root, 'proc/self/status') ?? '')?.[1];
   return (list ?? '').split(',').flatMap((part) => {

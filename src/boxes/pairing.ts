@@ -14,7 +14,7 @@ export interface BoxPair<T> {
   after: T | null;
 }
 
-/** Which boxes may be partners. */
+/** The rule by which boxes may be partners. */
 export interface PairingRule {
   /** Least intersection over union. */
   overlap: number;

@@ -7,9 +7,9 @@ import { PACKAGE_ROOT } from '../base/package.js';
 import { Refusal } from './terminal.js';
 
 export interface PythonEnvironment {
-  /** Its folder in `.deps`. */
+  /** The folder of the environment in `.deps`. */
   name: string;
-  /** Its purpose, as in "Setting up Python for ...". */
+  /** The purpose of the environment, as in "Setting up Python for ...". */
   what: string;
   /** Requirement files, relative to the package. */
   files: string[];

@@ -142,7 +142,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Its message says all: what the caller named is wrong, or the service has answered. */
+/** Whether the message of the error says all: the caller named something wrong, or the service has answered. */
 function isExplained(error: unknown): boolean {
   if (error instanceof LatticeError) return error.status < 500;
   return (

@@ -346,7 +346,7 @@ export class LatticeClient {
     return this.#calls.call(call, options);
   }
 
-  /** Its jobs go on. */
+  /** Deletes the watch; its jobs go on. */
   async deleteWatch(name: string, options?: CallOptions): Promise<void> {
     await this.#calls.blob(watchPath(name), options, 'DELETE');
   }

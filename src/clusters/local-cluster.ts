@@ -19,7 +19,7 @@ export async function openLocalCluster(
   const worker = await openDetector(config, logger, {
     ...options,
     preload: config.preload,
-    // It names the images of this process if it dies; the next start reads it.
+    // The file names the images of this process if it dies; the next start reads it.
     crashMarkerPath: crashMarkerPath(config.dataDir),
   });
   const { threads, syncQueue } = config;

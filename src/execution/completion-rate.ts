@@ -36,7 +36,9 @@ export class CompletionRate {
     this.#inHand += images;
   }
 
-  /** So many images that `begin` had counted left; `completed` of them, which may be more, were run. */
+  /**
+   * Called when `begun` images that `begin` had counted have ended; `completed` of them, which may be more, were run.
+   */
   end(completed: number, begun = 1): void {
     this.#advance();
     this.#inHand -= begun;

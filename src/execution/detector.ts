@@ -14,7 +14,7 @@ export interface DetectRequest {
   /** The encoded image itself, when it is not in a file. Not copied: it must not change any more. */
   image?: Buffer;
   options: DetectOptions;
-  /** Whose picture it is; reports name it to nobody else. Absent without authentication. */
+  /** The key whose picture it is; reports name the picture to nobody else. Absent without authentication. */
   keyId?: string;
   /** The version that the model's name stood for when the job began; without it, the present one. */
   model?: NamedVersion;

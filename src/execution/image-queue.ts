@@ -57,7 +57,7 @@ class Line {
     (returned ? this.#returned : this.#fresh).push(task);
   }
 
-  /** It stays in the queue until its turn and is skipped then. */
+  /** Drops a task: it stays in the queue until its turn and is skipped then. */
   drop(task: Task): void {
     if (!task.waiting) return;
     task.waiting = false;

@@ -11,7 +11,7 @@ const LOSSES = { sync: 1, async: 2 } as const;
 
 export class Task {
   readonly request: DetectRequest;
-  /** That it counts for at a worker: a picture and its tiles. */
+  /** The number of images that the task counts for at a worker: a picture and its tiles. */
   readonly images: number;
   readonly arrivedAt = performance.now();
   readonly answer: Promise<ImageResult>;
@@ -94,8 +94,8 @@ export class Task {
   }
 
   /**
-   * The times of the answer include the wait before `handedOutAt`; the worker's own processing time is told only by
-   * `lattice detect`, which has no executor. Like `reject`, it does nothing
+   * Answers the task. The times of the answer include the wait before `handedOutAt`; the worker's own processing time is
+   * told only by `lattice detect`, which has no executor. Like `reject`, it does nothing
    * once the task is answered.
    */
   resolve(result: ImageResult, handedOutAt: number): void {

@@ -1,4 +1,4 @@
-/** Which worker runs the next image: what each has in hand, and how long its images took. */
+/** Chooses the worker that runs the next image, by the images that each has in hand and how long its images took. */
 import type { ImageResult } from '../api/schemas/image.js';
 import { imagesOfGrid } from '../api/tiles.js';
 import type { Worker } from './worker.js';

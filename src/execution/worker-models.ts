@@ -1,4 +1,4 @@
-/** Which workers have the same file for a model: two files give two results for one picture. */
+/** Finds workers that have different files for a model: two files give two results for one picture. */
 import type { Worker } from './worker.js';
 
 /** Model name -> digest of a file. */

@@ -1,4 +1,4 @@
-/** Which paths a request may name, and the images of its folders and globs. */
+/** Decides which paths a request may name, and finds the images of its folders and globs. */
 import { posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../api/errors.js';
@@ -145,7 +145,7 @@ interface RequestedPath {
   roots: readonly string[];
   cap: number;
   pointer: string;
-  /** It is the name of a file, whatever characters it has. */
+  /** True: the path is the name of a file, whatever characters it has. */
   isName: boolean;
 }
 

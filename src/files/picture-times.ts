@@ -17,7 +17,7 @@ interface Waiting {
 export class PictureTimes {
   readonly #roots: readonly string[];
   readonly #withinMs: number;
-  /** Its processes read the files: a volume that hangs holds no thread of the service. */
+  /** Reads the files in its own processes, so that a volume that hangs holds no thread of the service. */
   readonly #lister = new ImageLister();
   /** Pictures that wait by root while a question about the root is open. They become one question. */
   readonly #waiting = new Map<string, Waiting[]>();

@@ -7,9 +7,9 @@ interface RequestVariables {
   requestId: string;
   /** Owner of jobs submitted with this request; null without authentication. */
   keyId: string | null;
-  /** It comes from a web page of another origin, which may not do all that programs may. */
+  /** True: the request comes from a web page of another origin, which may not do all that programs may. */
   foreignPage: boolean;
-  /** It may change what all keys have: without authentication, or with a key that may. */
+  /** True: the request may change things that all keys share: without authentication, or with a key that may. */
   isAdmin: boolean;
   /** Headers that every answer to this request carries. */
   baseHeaders: Record<string, string>;

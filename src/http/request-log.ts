@@ -3,7 +3,7 @@ import type { Config } from '../settings/config.js';
 import type { Logger } from '../base/logger-port.js';
 import type { AppContext } from './app-env.js';
 
-/** Asked for every few seconds, by machines and by open pages; what goes wrong there is logged. */
+/** Paths that machines and open pages ask for every few seconds. Only failures there are logged. */
 const OFTEN = /^\/(?:healthz|livez|readyz|metrics|ui(?:\/.*)?)$/;
 
 /** Requests that fail are logged always, of the others a share. */

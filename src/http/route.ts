@@ -17,7 +17,10 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
   answers: RouteConfig['responses'];
   /** Error codes in addition to those that follow from what the request has: a key, a JSON body, a query. */
   errors?: readonly ErrorCode[];
-  /** It changes what all keys have: where a key of the file has the mark `admin`, only such keys may call it. */
+  /**
+   * True: the route changes things that all keys share. Where a key of the file has the mark `admin`, only such keys
+   * may call it.
+   */
   forAdmin?: boolean;
   /** The last parameter of the path, where it takes the rest with its slashes. */
   slashesIn?: string;

@@ -46,7 +46,7 @@ export interface CompareHow {
   confidenceChange: number;
   /** Name of an image, by its path: images of one name in both jobs are one. */
   nameOf: (path: string) => string;
-  /** Asked between images; what is not compared once it is true counts as unread. */
+  /** Asked between images. Images that are not compared once it is true count as unread. */
   isOver: () => boolean;
 }
 
@@ -67,8 +67,8 @@ export async function compareJobs(
 }
 
 /**
- * Reads both jobs once, side by side, and calls `onImage` for each image that both jobs have and in which one has boxes.
- * It holds in memory only images whose partner has not been read; jobs in the same order need none.
+ * Reads both jobs once, side by side, and calls `onImage` for each image that both jobs have and in which one has
+ * boxes. It holds in memory only images whose partner has not been read; jobs in the same order need none.
  */
 export async function comparePairs(
   jobs: Reads,

@@ -35,7 +35,7 @@ export interface JobsOptions {
   readTime?: ReadTime;
   /** The inputs of results beside their requests, and the reader of files; without it each image runs. */
   reuse?: Pick<ReuseParts, 'environment' | 'look'>;
-  /** So many images took over a stored result. */
+  /** Called with the number of images that took over a stored result. */
   onReused?: (images: number) => void;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds?: number;

@@ -49,7 +49,7 @@ export class RetentionSweeper {
   /** Wakes the work before its interval is over. */
   #wake: () => void = () => undefined;
   #isRequested = false;
-  /** Nothing is left that may go, and the store is larger than it may be. */
+  /** True: nothing is left that may be removed, and the store is larger than its bound. */
   #isStuck = false;
   /** Removed for the bound since it was last said. */
   #unsaid: { removed: number; oldest: number; newest: number } | null = null;

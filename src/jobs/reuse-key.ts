@@ -1,4 +1,4 @@
-/** The one place that says what has to be the same for the result of one image to be that of another. */
+/** Decides what must be the same for the result of one image to be the result of another. */
 import { createHash } from 'node:crypto';
 import type { FileRead, FileStamp } from '../api/schemas/file-read.js';
 import type { ProcessedImage } from '../api/schemas/image.js';

@@ -38,7 +38,7 @@ export async function figuresText(figures: readonly Figure[]): Promise<string> {
   return registry.metrics();
 }
 
-/** None where reading fails: a store that cannot be read must not hide all the other figures. */
+/** Returns no samples if reading fails: a store that cannot be read must not hide all the other figures. */
 async function samplesOf({ label = '', read }: Figure): Promise<readonly Sample[]> {
   const answer = Promise.resolve().then(read);
   const values = await inTime(answer, PATIENCE_MS, []).catch((): Sample[] => []);

@@ -33,7 +33,7 @@ export async function findEightBitCopy(original: string): Promise<EightBitCopy |
   return { path, proof: proofOf(copy.metadata[PROOF_KEY]) };
 }
 
-/** Whether it may stand in for the original where nobody has chosen it. */
+/** Whether the copy may replace the original without anybody's choice. */
 export function isProven({ proof }: Pick<EightBitCopy, 'proof'>): boolean {
   return proof !== null && proof.f32 - proof.int8 <= MOST_LOST;
 }

@@ -172,7 +172,7 @@ async function boxesOn(
   return all;
 }
 
-/** Both by picture, each list by score. */
+/** Compares boxes by picture; each list is sorted by score. */
 export function engineAgreement(
   expectedBoxes: readonly Detection[][],
   foundBoxes: readonly Detection[][],

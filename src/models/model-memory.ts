@@ -31,8 +31,8 @@ export function modelMemoryBudget(modelMemoryMb: number, device: Exclude<Device,
 
 /**
  * Chooses which of `others` to unload so that `fresh` fits into `budget` bytes with the rest: the least recently used
- * first, never `standard`. If `fresh` does not fit even with `standard` alone, all others are unloaded and it is loaded:
- * the memory of a model is an estimate, and no reason to refuse it.
+ * first, never `standard`. If `fresh` does not fit even with `standard` alone, all others are unloaded and it is
+ * loaded: the memory of a model is an estimate, and no reason to refuse it.
  */
 export function unloadedFor(
   fresh: LoadedModel,

@@ -47,7 +47,7 @@ export class ReplacedModels {
   }
 }
 
-/** The one of `models` that is this version; null where none is. */
+/** Finds the model of `models` that is this version; null if there is none. */
 export function findVersion(
   models: readonly LoadedModel[],
   wanted: ModelVersion,

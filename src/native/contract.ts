@@ -33,8 +33,8 @@ export interface NativeAddon {
    */
   readInKnownLayout(path: string): Promise<Buffer>;
   /**
-   * Reads a text that `keep` stored under this name in the folder of engines. Returns null if there is no text or it was
-   * damaged. Runs on a libuv thread, like `keep`.
+   * Reads a text that `keep` stored under this name in the folder of engines. Returns null if there is no text or it
+   * was damaged. Runs on a libuv thread, like `keep`.
    */
   readKept(folder: string, name: string): Promise<string | null>;
   /**
@@ -147,9 +147,9 @@ export interface NativeModel {
   inputHeight: number;
   /** 0 = any batch size, else the export's fixed batch. */
   fixedBatch: number;
-  /** Whether it also runs at every smaller input whose sides its stride divides. */
+  /** Whether the model also runs at every smaller input whose sides its stride divides. */
   anyRectangle: boolean;
-  /** Else: smaller inputs that it also runs at. */
+  /** Smaller inputs that the model also runs at, if `anyRectangle` is false. */
   rectangles: NativeInputSize[];
   /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
   without: string[];

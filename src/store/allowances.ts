@@ -5,7 +5,7 @@ import { amount, QUOTAS, type QuotaName } from '../api/quotas.js';
 /** The limits that the key file sets for one key: a share from 0 to 1, or a number, by the kind of the quota. */
 export type KeyLimits = Readonly<Partial<Record<QuotaName, number>>>;
 
-/** What the service has of each resource. 0: no bound, or none that it knows. */
+/** The amount of each resource that the service has. 0: no bound, or none that it knows. */
 export type QuotaTotals = Readonly<Record<QuotaName, number>>;
 
 /** How much of a quota one key may take. */
@@ -13,15 +13,15 @@ export interface Allowance {
   quota: QuotaName;
   limit: number;
   /**
-   * True: the key file sets this limit and it is hard. False: it is a fair share, and the key may borrow beyond it while
-   * enough stays free (FREE_TIMES).
+   * True: the key file sets this limit and it is hard. False: it is a fair share, and the key may borrow beyond it
+   * while enough stays free (FREE_TIMES).
    */
   isExplicit: boolean;
 }
 
 /**
- * A key may exceed its fair share as long as it has at most this many times what it leaves free: a single key that takes
- * all it may leaves a fifth of the total.
+ * A key may exceed its fair share as long as it has at most this many times what it leaves free: a single key that
+ * takes all it may leaves a fifth of the total.
  */
 const FREE_TIMES = 4;
 
@@ -40,7 +40,7 @@ export class Allowances {
     this.#totals = totals;
   }
 
-  /** What the service has of the resource. 0: no bound. */
+  /** The amount of the resource that the service has. 0: no bound. */
   total(quota: QuotaName): number {
     return this.#totals[quota];
   }
@@ -70,7 +70,7 @@ export class Allowances {
     return found.length === 0 ? null : Object.fromEntries(found);
   }
 
-  /** What the explicit limits leave of the total, divided among the keys without one; from 0 to 1. */
+  /** The part of the total that the explicit limits leave, divided among the keys without one; from 0 to 1. */
   #fairShare(quota: QuotaName, keys: ReadonlyMap<string, KeyLimits>): number {
     if (this.#fair?.keys !== keys) this.#fair = { keys, shares: new Map() };
     const known = this.#fair.shares.get(quota);

@@ -68,7 +68,7 @@ export interface NewRetry extends Submission, RetriedRun {
 
 export interface Submitted {
   job: StoredJob;
-  /** It is the job of an earlier submission. */
+  /** True: the job is that of an earlier submission. */
   replayed: boolean;
 }
 
@@ -187,7 +187,7 @@ export interface Swept {
   removed: number;
   /** File names of drawn copies that belong to no job any more. */
   copies: string[];
-  /** There is work left. */
+  /** True: work is left. */
   more: boolean;
 }
 

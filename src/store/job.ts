@@ -184,7 +184,7 @@ export interface ImageCounts {
   taken: PictureTime | null;
 }
 
-/** Which images of an ended job run again, and on what. */
+/** A retry: the images of an ended job that run again, and their model. */
 export interface RetriedRun {
   images: (typeof RETRIED_IMAGES)[number];
   /** Absent: the model of the job. */

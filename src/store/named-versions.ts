@@ -53,7 +53,7 @@ const isPresent = (row: Row | undefined): row is PresentRow => typeof row?.conte
 export class NamedVersions<Content extends object> {
   readonly #statements: Statements;
   readonly #table: VersionedTable;
-  /** Both tables have the same columns in it. */
+  /** SQL of the versions, in which both tables have the same columns. */
   readonly #rows: string;
 
   constructor(statements: Statements, table: VersionedTable) {

@@ -42,7 +42,10 @@ export class ReuseReads {
   }
 }
 
-/** It names the image that ran, not one that took its result over, and no drawn copy: that belongs to its job. */
+/**
+ * The stored result of an image. It names the image that ran and not one that took its result over, and no drawn copy,
+ * which belongs to its job.
+ */
 function toResult({ jobId, index, outcome, taken, takenFrom }: Row): StoredResult {
   const image = JSON.parse(outcome) as Extract<ImageOutcome, { status: 'ok' }>;
   const reusedFrom = image.reusedFrom ?? { jobId, index };

@@ -40,7 +40,7 @@ import { WatchReads, WatchWrites } from './watch-rows.js';
 import { WatchedFiles } from './watched-files.js';
 import { WebhookReads, WebhookWrites } from './webhook-rows.js';
 
-/** Given to the thread at its start. */
+/** The data that the thread gets at its start. */
 export interface StoreThreadData {
   dataDir: string;
   /** Cap on the database's size in pages of 4 KiB; null = none. */
@@ -97,7 +97,7 @@ export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 type Call = (...args: unknown[]) => unknown;
 
 interface CallTable {
-  /** They change nothing: they run without a transaction and work on a full disk. */
+  /** Calls that change nothing. They run without a transaction and work on a full disk. */
   reads: Map<string, Call>;
   writes: Map<string, Call>;
 }

@@ -120,7 +120,7 @@ export class WatchWrites {
     this.#statements.run(sql, JSON.stringify(paths), number);
   }
 
-  /** Its jobs stay. Throws `watch_not_found`. */
+  /** Deletes the watch; its jobs stay. Throws `watch_not_found`. */
   deleteWatch(number: number): void {
     if (this.#statements.run('DELETE FROM watches WHERE number = ?', number) === 0)
       throw watchNotFound(String(number));

@@ -59,7 +59,7 @@ export class LeftOutFile extends LatticeError {
 
 export interface UploadSize {
   files: number;
-  /** As they lie on disk. */
+  /** The bytes on disk. */
   bytes: number;
 }
 

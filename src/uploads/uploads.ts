@@ -65,7 +65,7 @@ type UploadCalls = Pick<
 export interface UploadsParts {
   store: UploadCalls;
   files: UploadedFiles;
-  /** Whose each upload is. */
+  /** The owner of each upload. */
   owners?: Map<string, string | null>;
   /** Limits per API key. */
   allowances?: Allowances;

@@ -40,7 +40,7 @@ class JpegEngines {
   // Blocks until every image is in its planes; at most count() images. kGpuLost where the GPU
   // faulted: the engines must not be used any more.
   // Any other failure means that one of the images cannot be decoded here; nothing is in work then.
-  // One call per place (0 to kPlaces - 1) at a time.
+  // Each place (0 to kPlaces - 1) may have one call at a time.
   virtual Status DecodeBatch(int place, std::span<const EngineJpeg> images) = 0;
 };
 

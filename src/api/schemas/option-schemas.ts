@@ -122,7 +122,7 @@ export const regionsSchema: z.ZodArray<z.ZodType<Region>> = z
     }
   });
 
-/** It is part of an address. */
+/** The name of a view, which is part of an address. */
 export const viewNameSchema = z.string().regex(/^\w[\w.-]{0,63}$/, {
   error: 'A name of a view has 1 to 64 letters, digits and _ - . and begins with none of - .',
 });

@@ -9,7 +9,7 @@ const SHARES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, max: 1 };
 export interface LevelOptions {
   measurementInterval: number;
   stabilityPercentage: number;
-  /** Whose latency decides on stability, 1 to 99. */
+  /** The percentile, 1 to 99, whose latency decides on stability. */
   percentile: number;
   maxTrials: number;
 }

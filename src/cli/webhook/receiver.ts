@@ -177,7 +177,7 @@ function readObject(text: string): Record<string, string> {
   }
 }
 
-/** That of the flag, else the service's own setting; '' where there is none. */
+/** The secret of the flag, else of the service's setting; '' if there is none. */
 function webhookSecret(given: string | undefined): string {
   return loadConfig(given === undefined ? {} : { webhookSecret: given }).webhookSecret;
 }

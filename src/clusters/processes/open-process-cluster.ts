@@ -58,7 +58,7 @@ export function openProcessCluster(
         processes.get(workerId)?.joined();
       },
       onLost: (workerId, reason) => {
-        // It has ended, hangs, or sends what is no frame: only SIGKILL is sure to end it.
+        // The worker has ended, hangs, or sends something that is no frame: only SIGKILL is sure to end it.
         processes.get(workerId)?.kill(reason);
       },
     },

@@ -29,7 +29,7 @@ export class RestartPolicy {
     this.#seldom = seldom;
   }
 
-  /** It fails at its start, again and again. */
+  /** Whether the process has failed at its start many times in a row. */
   get isFailing(): boolean {
     return this.#failedStarts >= MANY_FAILED_STARTS;
   }

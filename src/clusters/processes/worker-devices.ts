@@ -1,4 +1,4 @@
-/** Which devices run in separate worker processes. */
+/** Chooses the devices that run in separate worker processes. */
 import { ConfigError, onlyVisibleGpu, type Config } from '../../settings/config.js';
 import type { NativeGpus } from '../../native/contract.js';
 import { gpus as usableGpus } from '../../native/core.js';

@@ -25,7 +25,7 @@ const JOIN_WITHIN_MS = 120_000;
 const KEPT_CHARACTERS = 2_000;
 const LAST_OUTPUT_MS = 200;
 
-/** Its standard input stays open while this process lives: the worker ends when the pipe closes. */
+/** A worker process. Its standard input stays open while this process lives: the worker ends when the pipe closes. */
 export class WorkerProcess {
   readonly workerId: string;
   readonly #parts: WorkerProcessParts;
@@ -131,7 +131,7 @@ export class WorkerProcess {
     logger.info({ workerId, workerPid: child.pid }, 'worker process started');
     try {
       const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-      // Its last output; a process that it started may hold the pipe for longer.
+      // Wait for its last output; a process that it started may hold the pipe for longer.
       await inTime(once(child.stderr, 'close'), LAST_OUTPUT_MS, null);
       return this.#howItEnded(signal ?? `exit code ${code ?? -1}`);
     } catch (error) {

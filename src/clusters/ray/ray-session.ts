@@ -22,9 +22,9 @@ const CHANNEL_OPTIONS: grpc.ClientOptions = {
   'grpc.max_receive_message_length': MAX_ANSWER_BYTES,
   // Ray's own clients go straight to the cluster too, whatever http_proxy says.
   'grpc.enable_http_proxy': 0,
-  // Else each connection asks the name server for a TXT record first.
+  // Otherwise each connection asks the name server for a TXT record first.
   'grpc.service_config_disable_resolution': 1,
-  // Else a new session would inherit the back-off of the connection that the last one lost.
+  // Otherwise a new session would inherit the back-off of the connection that the last one lost.
   'grpc.use_local_subchannel_pool': 1,
 };
 

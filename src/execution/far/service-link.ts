@@ -35,8 +35,8 @@ export interface ServiceLinkParts {
   maxImageBytes: number;
   logger: Logger;
   /**
-   * Called with one line for people when an attempt fails and when the next one connects; never with the same line twice
-   * in a row.
+   * Called with one line for people when an attempt fails and when the next one connects; never with the same line
+   * twice in a row.
    */
   report?(line: string): void;
   /** Shortest wait before dialling again. */

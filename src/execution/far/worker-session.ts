@@ -36,7 +36,7 @@ export class WorkerSession {
   readonly #parts: SessionParts;
   readonly #inHand = new Map<number, AbortController>();
   #ended = false;
-  /** Its image is the next frame. */
+  /** The announced request, whose image is the next frame. */
   #announced: DetectFrame | null = null;
   #idle: () => void = () => undefined;
 

@@ -1,4 +1,4 @@
-/** Which device and precision are taken and why, for logs and status. */
+/** Chooses the device and the precision, and says why, for logs and status. */
 import { readFileSync } from 'node:fs';
 import { LatticeError } from '../../api/errors.js';
 import type { Device } from '../../api/schemas/model.js';

@@ -50,7 +50,10 @@ interface Owner {
   hello(worker: RemoteWorker): void;
   /** `why` is a sentence. */
   refused(worker: Pick<Greeting, 'workerId' | 'nodeId'>, why: string): void;
-  /** It disconnected with images in hand or without announcing it, or was given up. `why` is a sentence. */
+  /**
+   * Called when the worker disconnected with images in hand or without announcing it, or was given up. `why` is a
+   * sentence.
+   */
   lost(worker: RemoteWorker, why: string): void;
   gone(): void;
 }
@@ -101,7 +104,7 @@ export class WorkerConnection {
   #receiveFrame(text: string, worker: RemoteWorker): void {
     const { frame, fault } = readWorkerFrame(text);
     if (this.#ended) {
-      // Given up, but its answers may still arrive.
+      // The worker was given up, but its answers may still arrive.
       if (frame?.type === 'result') this.#parts.executor.events.stale += 1;
     } else if (frame === null) this.#refuseFrame(worker, fault);
     else {

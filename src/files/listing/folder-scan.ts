@@ -168,8 +168,8 @@ export class FolderScan {
   }
 
   /**
-   * The given paths that have no file. Returns none after an incomplete or empty scan, because an unmounted volume looks
-   * like missing files.
+   * The given paths that have no file. Returns none after an incomplete or empty scan, because an unmounted volume
+   * looks like missing files.
    */
   missing(paths: readonly string[]): string[] {
     if (!this.#isWhole || this.#files.size === 0) return [];

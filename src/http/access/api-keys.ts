@@ -155,7 +155,7 @@ function marksOf(keys: readonly KeyRow[]): ReadonlyMap<string, KeyLimits> {
   return new Map(taking.map(({ id, quotas }) => [id, quotas]));
 }
 
-/** None for an empty line and a comment. Throws an `Error` that contains no key. */
+/** Reads a row: none for an empty line and a comment. Throws an `Error` that contains no key. */
 function readRow(line: string): KeyRow[] {
   const [secret = ''] = line.split(/\s+/, 1);
   if (secret === '' || secret.startsWith('#')) return [];

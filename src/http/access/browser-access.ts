@@ -12,7 +12,7 @@ const EXPOSED_HEADERS =
  */
 export type PageAccess = 'reads' | 'detects' | 'own';
 
-/** Who may do what foreign pages may not, for messages. */
+/** The callers that may do what foreign pages may not, in words for messages. */
 export const NOT_FOREIGN =
   'programs, pages of this service, and pages that fetch with CORS from an origin in ' +
   environmentName('corsOrigins');

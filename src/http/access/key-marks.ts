@@ -6,9 +6,9 @@ import { QUOTA_NAMES, QUOTAS, type QuotaName } from '../../api/quotas.js';
 import type { KeyLimits } from '../../store/allowances.js';
 
 export interface KeyRights {
-  /** It may change what all keys have: models and aliases. */
+  /** True: the key may change things that all keys share: models and aliases. */
   isAdmin: boolean;
-  /** It may read the metrics and nothing else. */
+  /** True: the key may read the metrics and nothing else. */
   isForMetrics: boolean;
   quotas: KeyLimits;
 }

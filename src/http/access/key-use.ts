@@ -17,7 +17,7 @@ export interface KeyUse {
     used: number;
     /** Null: the key may take all. */
     allowance: Allowance | null;
-    /** What the service has of the resource. 0: no bound. */
+    /** The amount of the resource that the service has. 0: no bound. */
     total: number;
   }[];
 }

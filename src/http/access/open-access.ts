@@ -1,4 +1,4 @@
-/** Who may call the service, and what each key may take. */
+/** Opens the access of callers: who may call the service, and how much each key may take. */
 import { Allowances } from '../../store/allowances.js';
 import type { Logger } from '../../base/logger-port.js';
 import { ConfigError, isLoopback, type Config } from '../../settings/config.js';

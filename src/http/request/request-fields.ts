@@ -45,7 +45,7 @@ export const modelNameSchema = z
 /** A sentence for the description of requests. */
 export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
 
-/** Their names fit into a frame to a worker; `*` stands for all classes of a model that has more. */
+/** The names of so many classes fit into a frame to a worker. `*` stands for all classes of a model that has more. */
 const MAX_CLASSES = 256;
 const MAX_TAGS = LABELS.tags.most;
 

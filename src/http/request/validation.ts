@@ -107,8 +107,8 @@ export function shorten(text: string): string {
 }
 
 /**
- * Gives a rule in words of JSON, where its schema has no text. zod's own texts name zod types, so none of them reaches a
- * caller.
+ * Gives a rule in words of JSON, where its schema has no text. zod's own texts name zod types, so none of them reaches
+ * a caller.
  */
 function ruleText(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {

@@ -218,7 +218,7 @@ function toWireAbsent(worker: AbsentWorker): ClusterStatusBody['workers'][0] {
   };
 }
 
-/** Its age to the millisecond. */
+/** The reading as the answer has it, with its age rounded to milliseconds. */
 function toWireGpu(reading: NodeGpu): z.infer<typeof gpuSchema> {
   const body = gpu.toWire(reading);
   const age = body.sample_age_seconds;

@@ -241,7 +241,7 @@ function isCurrent(c: AppContext, etag: string): boolean {
   return known.some((each) => each.trim().replace(/^W\//, '') === etag);
 }
 
-/** Once the answer is sent or its client gone; at once where there is no connection. */
+/** Calls `done` once the answer is sent or its client is gone; at once where there is no connection. */
 function whenAnswered(c: AppContext, done: () => void): void {
   const { outgoing } = (c.env as { outgoing?: ServerResponse } | undefined) ?? {};
   if (outgoing === undefined || outgoing.closed) done();

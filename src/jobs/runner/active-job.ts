@@ -60,7 +60,7 @@ export class ActiveJob implements Ranked {
   /** True from the start of the job until its first images are read. */
   #reading = true;
   #allRead = false;
-  /** Taken out of the order of reading. */
+  /** Indexes of images that were taken out of the order of reading. */
   readonly #apart = new Set<number>();
   readonly #inDetector = new Map<number, AbortController>();
   #ended = false;

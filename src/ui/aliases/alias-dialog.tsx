@@ -11,7 +11,7 @@ import { aliasModels, aliasPut, percentOf } from './alias-request.js';
 const FIRST_SHARE = 0.1;
 
 interface AliasDialogProps {
-  /** The one that is changed; absent: a new one. */
+  /** The alias that is changed; absent: a new one. */
   alias?: Alias | undefined;
   aliases: readonly Alias[];
   onClose: () => void;
@@ -118,7 +118,7 @@ interface ModelFieldProps {
   label: string;
   names: readonly string[];
   chosen: string | null | undefined;
-  /** There may be none. */
+  /** True: the field may stay empty. */
   none?: boolean;
   onChoice?: (name: string) => void;
 }

@@ -23,7 +23,7 @@ interface AliasRowProps extends AliasActions {
   alias: Alias;
   /** Unix seconds. */
   now: number;
-  /** Its agreement is shown. */
+  /** True: the agreement of the alias is shown. */
   isOpen: boolean;
   onOpen: (isOpen: boolean) => void;
 }

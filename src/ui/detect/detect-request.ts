@@ -6,7 +6,7 @@ import type { DetectRequest } from '../../client/records.js';
 import type { WrittenOptions } from '../options/written-options.js';
 import { isAbove, shownBoxes, type Detection } from '../picture/shown-boxes.js';
 
-/** Asked once; the page shows what is above its own threshold. */
+/** The confidence of requests. The page shows the boxes above its own threshold, so that it need not ask again. */
 export const ASKED_CONFIDENCE = 0.1;
 
 /** A path on the service's volume, or a picture that is sent. */

@@ -90,7 +90,7 @@ export function DetectView() {
   );
 }
 
-/** It is there from the first moment of a detection to its end. */
+/** The progress of a detection, shown from its first moment to its end. */
 function Progress() {
   return (
     <div

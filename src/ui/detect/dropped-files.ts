@@ -2,7 +2,7 @@
 import { photoOf, type PhotoFile } from '../../client/upload-calls.js';
 
 export interface Dropped {
-  /** Nothing but this file, which is no folder. */
+  /** The file, if exactly one was dropped and it is no folder. */
   single: File | null;
   /** All dropped files. Read it before the event is over. */
   all: Promise<PhotoFile[]>;
@@ -11,7 +11,7 @@ export interface Dropped {
 /** Null where it holds no files. */
 export function droppedFiles(data: DataTransfer | null): Dropped | null {
   const items = [...(data?.items ?? [])].filter(({ kind }) => kind === 'file');
-  // Both are gone once the event is over.
+  // Read both now: they are empty once the event is over.
   const entries = items.map((item) => item.webkitGetAsEntry());
   const files = items.map((item) => item.getAsFile());
   if (items.length === 0) return null;

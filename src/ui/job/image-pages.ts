@@ -17,7 +17,7 @@ export class ImagePages {
   readonly #stop = new AbortController();
   #wanted = { from: 0, to: 0 };
   #isLoading = false;
-  /** Known images may have changed: they are asked for again where they are in view. */
+  /** True: known images may have changed, and are asked for again when they are in view. */
   #isStale = false;
   #matching: number | null = null;
   #fault: unknown = null;

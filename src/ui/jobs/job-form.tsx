@@ -311,7 +311,7 @@ function Labels({ isNamed }: { isNamed: boolean }) {
 const keepOf = (text: string): Keep =>
   text === 'true' ? true : text === '' ? false : Number(text);
 
-/** It stands beside the threshold. */
+/** Whether the field is the priority, which stands beside the threshold. */
 const isUrgency = ({ name }: FieldRow): boolean => name === 'priority';
 
 function MoreFields({ metadataSaid }: { metadataSaid: string }) {

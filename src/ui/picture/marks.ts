@@ -11,7 +11,7 @@ export interface PointTool {
   hover: (at: PicturePoint | null) => void;
 }
 
-/** Which box is marked, and how boxes are shown: shared by the picture and the list beside it. */
+/** The marked box, and how boxes are shown: shared by the picture and the list beside it. */
 export interface PictureMarks {
   /** Id of the box under the pointer or the focus. */
   active: Signal<number | null>;

@@ -1,4 +1,4 @@
-/** Which texts can be an API key. */
+/** Decides which texts can be an API key. */
 
 /** Why a text cannot be a key, or null. A header carries ASCII only. */
 export function keyFault(text: string): string | null {

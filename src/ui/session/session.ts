@@ -6,7 +6,7 @@ const NAME = 'lattice-api-key';
 /** Longer than the service lets a detection take by itself. */
 const DEADLINE_MS = 120_000;
 
-/** Kept until the tab is closed. */
+/** The API key, which is kept until the tab is closed. */
 export const apiKey = signal(sessionStorage.getItem(NAME));
 
 /** Why the page must ask for a key; null while it need not. */

@@ -68,7 +68,7 @@ export const METADATA_COMPONENT = {
   example: { camera: 'north-gate' },
 } as const;
 
-/** Kept as it came, never copied key by key: a copy would lose or act on keys such as `__proto__`. */
+/** The value is kept as it came and never copied key by key: a copy would lose or act on keys such as `__proto__`. */
 const metadataSchema = (z.unknown() as z.ZodType<Record<string, unknown>>)
   .refine(isObject, { error: 'metadata is an object.', abort: true })
   .superRefine((value, context) => {
