@@ -70,7 +70,7 @@ export interface Job extends JobFigures {
   submittedAt: number;
   startedAt: number | null;
   completedAt: number | null;
-  /** Of the newest batch of outcomes. */
+  /** The worker of the newest batch of outcomes. */
   workerId: string;
   /** Set on `failed`. */
   error: Problem | null;

@@ -1,9 +1,9 @@
 /**
  * A started job, and where each of its images is. Until `begin` it is starting: it was taken from the order, and its
- * start is on its way to the disk; a cancel ends it here too. The runner calls `begin` when the start is on disk, `nextRead` and
- * `take` to read images, `handOut` and `enter` to run one, `finish` with its end, `save` to store outcomes and `end`
- * when nothing more is to be done. The lists of the images that wait for a volume or for a writer are in `SetAside`
- * and `BeingWritten`, which give them back.
+ * start is on its way to the disk; a cancel ends it here too. The runner calls `begin` when the start is on disk,
+ * `nextRead` and `take` to read images, `handOut` and `enter` to run one, `finish` with its end, `save` to store
+ * outcomes and `end` when nothing more is to be done. The lists of the images that wait for a volume or for a writer
+ * are in `SetAside` and `BeingWritten`, which give them back.
  *
  * on disk        not read yet; next: ahead, or unsaved where a stored result is reused
  * ahead          read; next: in the detector

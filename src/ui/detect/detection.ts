@@ -3,6 +3,7 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import type { DetectResponse, Model } from '../../client/records.js';
 import type { Query } from '../address/address.js';
 import { address, goTo, setQuery } from '../address/location.js';
+import { byClassKey } from '../../api/class-key.js';
 import { countRegions } from '../../boxes/class-counts.js';
 import { byClassKey } from '../../api/class-key.js';
 import { ALL_CLASSES } from '../../api/options.js';

@@ -1,4 +1,4 @@
-// What the tests of every foreign layout ask of its models.
+// Models of foreign layouts: what the tests of each of them ask.
 #ifndef LATTICE_TEST_LAYOUTS_LAYOUT_CHECKS_H_
 #define LATTICE_TEST_LAYOUTS_LAYOUT_CHECKS_H_
 
