@@ -53,7 +53,7 @@ export function notRead(kind: string): string {
     case 'video':
       return 'Videos are not read: save single pictures of them.';
     case 'other file':
-      return 'It is no picture that is read.';
+      return 'Files of this kind are not read.';
     case 'empty file':
       return 'The file is empty.';
     default:

@@ -55,7 +55,7 @@ test.each([
 });
 
 test.each([
-  ['notes.txt', 'It is no picture that is read.'],
+  ['notes.txt', 'Files of this kind are not read.'],
   ['clip.mov', 'Videos are not read: save single pictures of them.'],
   ['IMG_1.HEIC', 'HEIC pictures are not read: save them as JPEG.'],
 ])('%s is refused in words that are true of its kind', (name, detail) => {
