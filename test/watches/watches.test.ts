@@ -31,7 +31,13 @@ describe.each([
     for (const name of ['.c.jpg', 'd.jpg.part', 'e.tmp']) folder.write(`in/${name}`);
     await folder.expectResults(['in/a.jpg', 'in/day/b.jpg']);
     const { counts } = await view();
-    expect(counts).toMatchObject({ recorded: 2, submitted: 2, succeeded: 2, failed: 0, openJobs: 0 });
+    expect(counts).toMatchObject({
+      recorded: 2,
+      submitted: 2,
+      succeeded: 2,
+      failed: 0,
+      openJobs: 0,
+    });
     const { jobs } = await folder.jobs.service.list({ watch: 'gate' }, { limit: 9, cursor: null });
     expect(jobs.every(({ watch }) => watch === 'gate')).toBe(true);
     expect(folder.jobs.events.every((event) => event.watch === 'gate')).toBe(true);
