@@ -5,7 +5,6 @@ import type { Query } from '../address/address.js';
 import { address, goTo, setQuery } from '../address/location.js';
 import { byClassKey } from '../../api/class-key.js';
 import { countRegions } from '../../boxes/class-counts.js';
-import { byClassKey } from '../../api/class-key.js';
 import { ALL_CLASSES } from '../../api/options.js';
 import { tilesOf } from '../../api/tiles.js';
 import { usableModels } from '../models/offered-classes.js';

@@ -14,7 +14,9 @@ export function RegionShapes({ marks, counts }: { marks: PictureMarks; counts: S
   const wrong = new Set(faults.value.map(({ at }) => at));
   const placed = shownRegions.value.map((region, at) => ({
     region,
-    places: region.polygon.map((corner) => placeOf(corner, marks.stage.value, marks.viewWindow.value)),
+    places: region.polygon.map((corner) =>
+      placeOf(corner, marks.stage.value, marks.viewWindow.value),
+    ),
     kind: kindOf(region, wrong.has(at), chosenIndex.value === at),
   }));
   return (
