@@ -47,7 +47,7 @@ const PARAMETERS = {
   mergeClasses: {
     kind: 'switch',
     default: null,
-    text: 'Of boxes of different classes that overlap more than iou_threshold the best one stays and says the other as its alternative. Default: true where the request names no classes, or just car, motorcycle, bus and truck; false for batch_detect without classes, which takes all',
+    text: 'Keep the best of boxes of different classes that overlap more than iou_threshold, with the other as its alternative. Default: true without classes and for car, motorcycle, bus and truck; false for batch_detect without classes, which takes all',
     label: 'One vehicle, one box',
   },
   classThresholds: {

@@ -148,9 +148,9 @@ class Watch(Record):
     iou_threshold: float | None = None
     #: Most boxes of one image
     max_detections: int | None = None
-    #: Of boxes of different classes that overlap more than iou_threshold the best one stays and
-    #: says the other as its alternative. Default: true where the request names no classes, or just
-    #: car, motorcycle, bus and truck; false for batch_detect without classes, which takes all
+    #: Keep the best of boxes of different classes that overlap more than iou_threshold, with the
+    #: other as its alternative. Default: true without classes and for car, motorcycle, bus and
+    #: truck; false for batch_detect without classes, which takes all
     merge_classes: bool | None = None
     #: Score by class in place of the confidence threshold
     class_thresholds: Mapping[str, float] | None = None

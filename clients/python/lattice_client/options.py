@@ -65,9 +65,9 @@ class DetectOptions(TypedDict, total=False):
     iou_threshold: float | None
     #: Most boxes of one image
     max_detections: int | None
-    #: Of boxes of different classes that overlap more than iou_threshold the best one stays and
-    #: says the other as its alternative. Default: true where the request names no classes, or just
-    #: car, motorcycle, bus and truck; false for batch_detect without classes, which takes all
+    #: Keep the best of boxes of different classes that overlap more than iou_threshold, with the
+    #: other as its alternative. Default: true without classes and for car, motorcycle, bus and
+    #: truck; false for batch_detect without classes, which takes all
     merge_classes: bool | None
     #: Score by class in place of the confidence threshold
     class_thresholds: Mapping[str, float] | None
@@ -127,9 +127,9 @@ class JobOptions(TypedDict, total=False):
     iou_threshold: float | None
     #: Most boxes of one image
     max_detections: int | None
-    #: Of boxes of different classes that overlap more than iou_threshold the best one stays and
-    #: says the other as its alternative. Default: true where the request names no classes, or just
-    #: car, motorcycle, bus and truck; false for batch_detect without classes, which takes all
+    #: Keep the best of boxes of different classes that overlap more than iou_threshold, with the
+    #: other as its alternative. Default: true without classes and for car, motorcycle, bus and
+    #: truck; false for batch_detect without classes, which takes all
     merge_classes: bool | None
     #: Score by class in place of the confidence threshold
     class_thresholds: Mapping[str, float] | None
@@ -201,9 +201,9 @@ class WatchOptions(TypedDict, total=False):
     iou_threshold: float | None
     #: Most boxes of one image
     max_detections: int | None
-    #: Of boxes of different classes that overlap more than iou_threshold the best one stays and
-    #: says the other as its alternative. Default: true where the request names no classes, or just
-    #: car, motorcycle, bus and truck; false for batch_detect without classes, which takes all
+    #: Keep the best of boxes of different classes that overlap more than iou_threshold, with the
+    #: other as its alternative. Default: true without classes and for car, motorcycle, bus and
+    #: truck; false for batch_detect without classes, which takes all
     merge_classes: bool | None
     #: Score by class in place of the confidence threshold
     class_thresholds: Mapping[str, float] | None
