@@ -94,8 +94,8 @@ export class Task {
   }
 
   /**
-   * Answers the task. The times of the answer include the wait before `handedOutAt`; the worker's own processing time is
-   * told only by `lattice detect`, which has no executor. Like `reject`, it does nothing once the task is answered.
+   * Answers the task. The times of the answer include the wait before `handedOutAt`; the worker's own processing time
+   * is told only by `lattice detect`, which has no executor. Like `reject`, it does nothing once the task was answered.
    */
   resolve(result: ImageResult, handedOutAt: number): void {
     if (!this.#end()) return;

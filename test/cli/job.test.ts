@@ -127,8 +127,9 @@ describe('submit', () => {
   test('a wait ends at --timeout with 1; the job goes on', async () => {
     const { out, err, code } = await job('submit', ...LONG, '--wait', '--timeout', '0.2');
     expect(code).toBe(1);
+    // A busy machine has not answered once by then.
     expect(err).toMatch(
-      /had not ended after 0\.2 s: it is .* of 60 images\. It goes on\. \(timeout\)/,
+      /had not ended after 0\.2 s: it (is .* of 60 images|was never reached)\. It goes on\. \(timeout\)/,
     );
     const cancelled = await job('cancel', out.trim());
     expect(cancelled.out).toMatch(/^job_\S+ failed, .*\(cancelled\)$/m);
