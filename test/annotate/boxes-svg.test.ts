@@ -21,7 +21,9 @@ async function pixelsOf(svg: string, colour: string): Promise<number> {
 }
 
 // Another file of this process may have loaded the addon.
-beforeAll(() => sharp.unblock({ operation: [SVG_LOADER] }));
+beforeAll(() => {
+  sharp.unblock({ operation: [SVG_LOADER] });
+});
 
 describe('boxes as SVG', () => {
   it('have no text, which would need fonts on the machine', () => {
