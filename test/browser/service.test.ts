@@ -17,6 +17,7 @@ import { FEW_THREADS, detect, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 
 const KEY = 'lat_alice_0123456789abcdef';
+const WRONG_KEY = 'lat_wrong_0123456789abcdef';
 
 describe.skipIf(browserPath === null)('the page', () => {
   let service: ServiceProcess;
@@ -135,12 +136,25 @@ describe.skipIf(browserPath === null)('the page', () => {
     const field = page.getByLabel('Key', { exact: true });
     await field.waitFor();
     expect(await axeViolations(page)).toEqual([]);
-    await field.fill('lat_wrong_0123456789abcdef');
+    const models = '**/v1/models';
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(models, async (route) => {
+      if (JSON.stringify(route.request().headers()).includes(WRONG_KEY)) await held;
+      await route.continue();
+    });
+    await field.fill(WRONG_KEY);
     await page.getByRole('button', { name: 'Use this key' }).click();
     await page.getByText('The service does not know this key.').waitFor();
     await field.fill(KEY);
     await page.getByRole('button', { name: 'Use this key' }).click();
     await page.getByText('Live', { exact: true }).waitFor();
+    // The late refusal of the wrong key does not take the right one away.
+    const refused = page.waitForResponse((response) => response.status() === 401);
+    answer();
+    await (await refused).finished();
+    await page.unroute(models);
+    expect(await field.count()).toBe(0);
     await page.goto(`${keyed.url}/ui#/detect?path=shapes.png`);
     await page.getByText('The picture itself cannot be shown.').waitFor();
     expect(await page.locator('.box-lines .box').count()).toBeGreaterThan(0);

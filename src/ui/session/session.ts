@@ -27,7 +27,10 @@ function clientOf(key: string | null): LatticeClient {
     apiKey: key ?? undefined,
     deadlineMs: DEADLINE_MS,
     retry: false,
-    onUnauthorized: askForKey,
+    onUnauthorized: () => {
+      // A late answer to an earlier key says nothing about the key of the moment.
+      if (key === apiKey.peek()) askForKey();
+    },
     onReached: (isReached) => {
       isUnreachable.value = !isReached;
       if (isReached) lastAnswer.value = Date.now();
