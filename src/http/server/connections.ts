@@ -106,7 +106,8 @@ export class Connections {
       else connection.waitsSince ??= now;
       const { waitsSince } = connection;
       const late = waitsSince !== null && now - waitsSince >= STOP_PATIENCE_MS;
-      if (late || this.#isIdle(socket)) socket.destroy();
+      // A connection that has ended is destroyed after `LINGER_MS`.
+      if (late || (this.#isIdle(socket) && !socket.writableEnded)) socket.destroy();
     }
   }
 
@@ -191,9 +192,15 @@ function probe(socket: Socket, answers: Set<ServerResponse>, pauseMs = FIRST_PRO
   timer.unref();
 }
 
-/** No request behind it is taken; the client is told. */
+/**
+ * No request behind it is taken; the client is told. Node destroys the connection with the last byte: requests behind
+ * it that were not read make that a reset, and the client may lose the answer.
+ */
 function endAfter(answer: ServerResponse | undefined): void {
-  if (answer !== undefined) answer.shouldKeepAlive = false;
+  if (answer === undefined) return;
+  const { socket } = answer.req;
+  answer.shouldKeepAlive = false;
+  socket.destroySoon = () => socket.end();
 }
 
 /** The service has the next step: not the client, which has a body to send or an answer to take. */
