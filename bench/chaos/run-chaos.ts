@@ -48,9 +48,8 @@ export async function runChaos({ seconds, seed }: { seconds: number; seed: numbe
     const quiet = new AbortController();
     const following = follow(service, history.followed, quiet.signal);
     const end = performance.now() + seconds * 1_000;
-    const isOver = () =>
-      performance.now() >= end + MOST_MORE_MS ||
-      (performance.now() >= end && acknowledgedOf(history).length >= LEAST_JOBS);
+    const moreMs = () => (acknowledgedOf(history).length < LEAST_JOBS ? MOST_MORE_MS : 0);
+    const isOver = () => performance.now() >= end + moreMs();
     await Promise.all([
       nemesis.disturb(isOver),
       load(service, IMAGES, receivers.byName, history, randomNumbers(seed + 2), isOver),

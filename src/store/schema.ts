@@ -406,10 +406,7 @@ export function migrate(database: Database, file: string): void {
   if (found < SCHEMA_VERSION) applyMigrations(database, found);
 }
 
-/**
- * Applies the migrations after version `found` (0 for a file without tables) in one transaction. Leaves no prepared
- * statement behind.
- */
+/** Applies the migrations after `found` (0: no tables) in one transaction. Leaves no prepared statement behind. */
 export function applyMigrations(database: Database, found: number): void {
   database.function('fold_text', { deterministic: true }, (text: string | null) =>
     text === null ? null : foldText(text),

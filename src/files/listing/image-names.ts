@@ -1,5 +1,5 @@
 /** Which files and folders a search for images takes, by their names. */
-import type { LeftOut } from '../../api/left-out.js';
+import { countKinds, type LeftOut } from '../../api/left-out.js';
 import { PICTURES_NOT_READ } from '../file-kind.js';
 import { PICTURE_FORMATS } from '../picture-format.js';
 
@@ -36,12 +36,15 @@ export function toPattern(text: string): string {
 
 /** The files that are named as images, and how many others are pictures by their names. */
 export function chooseImages(files: readonly string[]): { images: string[]; leftOut: LeftOut } {
-  const leftOut: LeftOut = {};
-  const images = files.filter((file) => {
-    if (IMAGE_NAME.test(file)) return true;
+  const images: string[] = [];
+  const leftOut: string[] = [];
+  for (const file of files) {
+    if (IMAGE_NAME.test(file)) {
+      images.push(file);
+      continue;
+    }
     const ending = file.slice(file.lastIndexOf('.')).toLowerCase();
-    if (LEFT_OUT.has(ending)) leftOut[ending] = (leftOut[ending] ?? 0) + 1;
-    return false;
-  });
-  return { images, leftOut };
+    if (LEFT_OUT.has(ending)) leftOut.push(ending);
+  }
+  return { images, leftOut: countKinds(leftOut) };
 }
