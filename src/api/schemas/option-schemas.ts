@@ -6,6 +6,7 @@ import {
   type ParameterRow,
   type WireParameters,
 } from '../options.js';
+import { OPTION_TEXTS } from '../option-texts.js';
 import {
   LEAST_POINTS,
   MOST_REGION_NAME,
@@ -168,7 +169,8 @@ function ranged(row: ParameterRow): z.ZodType {
   }
 }
 
-function described({ text, ...row }: ParameterRow): Record<string, unknown> {
+function described(row: ParameterRow): Record<string, unknown> {
+  const text = OPTION_TEXTS[row.name];
   switch (row.kind) {
     case 'switch':
       return { description: text, example: true };
