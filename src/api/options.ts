@@ -1,9 +1,8 @@
 /**
  * The options of a detection, apart from its image. A parameter is an option with a default of the service, which a
- * model may replace where its row says so: the row, with its text in `option-texts.ts`, is all that TypeScript says of
- * it. The fields of requests, worker frames, job records and answers, the flags of the CLI, the page and the defaults
- * are derived from the rows; the addon reads the value by its name here. Plain data, so that the page can read it in a
- * browser.
+ * model may replace where its row says so: the row is all that TypeScript says of it. The fields of requests, worker
+ * frames, job records and answers, the flags of the CLI, the page and the defaults are derived from the rows; the addon
+ * reads the value by its name here. Plain data, so that the page can read it in a browser.
  */
 import type { KindValues, ParameterKind } from './option-kinds.js';
 import { rowsOf, type WireName } from './rows.js';
@@ -11,14 +10,14 @@ import { rowsOf, type WireName } from './rows.js';
 interface ParameterText {
   /** Name of the field over HTTP. Absent: the key of the row in snake_case. */
   wireName?: string;
+  /** The effect of the option, for the OpenAPI document and the help of the CLI. */
+  text: string;
   /** Text next to the value on the page. */
   label: string;
   /** The letter of the short flag of the CLI. */
   shortFlag?: string;
   /** A model may bring a default of its own. */
   ofModel?: true;
-  /** The boxes that the network finds depend on it: another value needs another run. */
-  ofRun?: true;
 }
 
 const PARAMETERS = {
@@ -27,6 +26,7 @@ const PARAMETERS = {
     kind: 'fraction',
     default: 0.5,
     ofModel: true,
+    text: 'Keep boxes with a score above this. Default: that of the model, else 0.5',
     label: 'Confidence at least',
     shortFlag: 'c',
   },
@@ -34,49 +34,56 @@ const PARAMETERS = {
     wireName: 'iou_threshold',
     kind: 'fraction',
     default: 0.7,
-    ofRun: true,
+    text: 'Boxes of one class that overlap more than this are merged',
     label: 'Merge above IoU',
   },
   maxDetections: {
     kind: 'count',
     most: 300,
     default: 300,
+    text: 'Most boxes of one image',
     label: 'Most boxes of an image',
   },
   mergeClasses: {
     kind: 'switch',
     default: null,
+    text: 'Keep the best of boxes of different classes that overlap more than iou_threshold, with the other as its alternative. Default: true without classes and for car, motorcycle, bus and truck; false for batch_detect without classes, which takes all',
     label: 'One vehicle, one box',
   },
   classThresholds: {
     kind: 'fractions',
     default: {},
+    text: 'Score by class in place of the confidence threshold',
     label: 'Confidence by class',
   },
   minSize: {
     kind: 'size',
     default: 0,
+    text: 'Leave out boxes whose longer side is below this: pixels, or up to 1 a share of the longer side of the image; 0: none',
     label: 'Boxes from',
   },
   maxSize: {
     kind: 'size',
     default: 0,
+    text: 'Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer side of the image; 0: none',
     label: 'Boxes up to',
   },
   tiles: {
     kind: 'tiles',
     default: 'off',
-    ofRun: true,
+    text: 'Look at overlapping tiles of the image too, which finds smaller things and takes as long as so many images: "auto" by the size of the image, {"columns": 3, "rows": 2}, or {"size": 640} in pixels, each with an "overlap" of 0 to 0.5 (0.2)',
     label: 'Tiles',
   },
   regions: {
     kind: 'regions',
     default: null,
+    text: 'Polygons of the picture that are counted by themselves, and masks: what lies in a mask is left out. Excludes view',
     label: 'Regions',
   },
   view: {
     kind: 'view',
     default: null,
+    text: 'Name of a stored view, whose regions are used. Default where regions are not given either: the view whose paths match the path of the image',
     label: 'View',
   },
 } as const satisfies Record<string, ParameterText & ParameterKind>;
@@ -107,14 +114,6 @@ export type ParameterRow = ParameterText &
   ParameterKind & { name: Name; wireName: keyof WireParameters };
 
 export const PARAMETER_ROWS = rowsOf(PARAMETERS) as readonly ParameterRow[];
-
-/** The parameters that are asked of the boxes that a run has found, and may be asked again with other values. */
-export const QUESTION_ROWS = PARAMETER_ROWS.filter(({ ofRun }) => ofRun !== true);
-
-type QuestionName = { [Key in Name]: Rows[Key] extends { ofRun: true } ? never : Key }[Name];
-
-/** A question that differs from that of a run: what it does not name stays as it was. */
-export type Question = Partial<Pick<DetectOptions, QuestionName | 'classes'>>;
 
 const byName = (value: (row: ParameterRow) => unknown) =>
   Object.fromEntries(PARAMETER_ROWS.map((row) => [row.name, value(row)])) as DetectionParameters;

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LABEL_ROWS, type JobLabels, type Keep, type LabelRow } from '../api/job-labels.js';
 import { OPTION_KINDS, type AnyKind } from '../api/option-kinds.js';
-import { OPTION_TEXTS } from '../api/option-texts.js';
 import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
 import { pathFault } from '../base/path-fault.js';
@@ -77,7 +76,7 @@ export function addParameterFlags(command: Command, { withDefaults }: { withDefa
 function toOptions(row: ParameterRow): [Option, ...Option[]] {
   const short = row.shortFlag === undefined ? '' : `-${row.shortFlag}, `;
   const flag = `${short}--${snake(row.name).replaceAll('_', '-')}`;
-  const text = sentencePart(OPTION_TEXTS[row.name]);
+  const text = sentencePart(row.text);
   const { placeholder } = OPTION_KINDS[row.kind];
   if (placeholder === undefined) {
     return [new Option(flag, text), new Option(flag.replace('--', '--no-'), 'the opposite')];

@@ -6,7 +6,6 @@ import {
   type ParameterRow,
   type WireParameters,
 } from '../options.js';
-import { OPTION_TEXTS } from '../option-texts.js';
 import {
   LEAST_POINTS,
   MOST_REGION_NAME,
@@ -169,8 +168,7 @@ function ranged(row: ParameterRow): z.ZodType {
   }
 }
 
-function described(row: ParameterRow): Record<string, unknown> {
-  const text = OPTION_TEXTS[row.name];
+function described({ text, ...row }: ParameterRow): Record<string, unknown> {
   switch (row.kind) {
     case 'switch':
       return { description: text, example: true };

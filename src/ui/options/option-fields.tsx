@@ -1,5 +1,4 @@
 /** A field per option, made of its row. */
-import { OPTION_TEXTS } from '../../api/option-texts.js';
 import { OPTION_KINDS } from '../../api/option-kinds.js';
 import type { ParameterRow } from '../../api/options.js';
 import { imagesOf, tilesOf } from '../../api/tiles.js';
@@ -17,7 +16,7 @@ export function OptionFields({ rows, textOf, onChange }: OptionFieldsProps) {
   return (
     <>
       {rows.map((row) => (
-        <label key={row.name} class="field" title={OPTION_TEXTS[row.name]}>
+        <label key={row.name} class="field" title={row.text}>
           <span>{row.label}</span>
           <OptionField
             row={row}
