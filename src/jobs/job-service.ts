@@ -58,6 +58,8 @@ export interface ServiceParts {
   /** Jobs were removed: their images are left to be. */
   removed: () => void;
   maxQueuedJobs: number;
+  /** Score floor of new jobs. */
+  scoreFloor: number;
   stats: () => DetectorStats;
   stopping: () => boolean;
 }
@@ -118,7 +120,7 @@ export class JobService {
     idempotency: Idempotency | undefined,
     store: (how: Submission) => Promise<Submitted | null>,
   ): Promise<Submitted> {
-    const { runner, counts } = this.#parts;
+    const { runner, counts, scoreFloor } = this.#parts;
     const refusal = this.#refusal(keyId);
     if (refusal !== null && idempotency === undefined) throw refusal;
     const release = counts.reserve();
@@ -129,6 +131,7 @@ export class JobService {
         idempotency: idempotency ?? null,
         admit: refusal === null,
         allowed: this.#allowedTo(keyId),
+        scoreFloor,
       });
       if (submitted === null) throw refusal ?? this.#queueFull();
       const { job, replayed } = submitted;

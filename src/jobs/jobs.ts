@@ -25,6 +25,8 @@ export interface JobsOptions {
   /** Stays open longer than the jobs. */
   detector: Detector;
   maxQueuedJobs: number;
+  /** Images keep the boxes above this score, whatever their job asks for. 1, the default: those above its threshold. */
+  scoreFloor?: number;
   uploads: Pick<Uploads, 'borrow' | 'rootOf' | 'sweep'>;
   views: Pick<Views, 'resolve'>;
   resultTtlHours: number;
@@ -166,6 +168,7 @@ function assemble(
       retention.removedOnRequest();
     },
     maxQueuedJobs,
+    scoreFloor: options.scoreFloor ?? 1,
     stats: () => detector.stats(),
     stopping: () => drained !== null,
   });

@@ -28,6 +28,8 @@ export interface JobSettings extends SubmissionFields {
   upload?: string;
   /** Files beside its images that it does not have; absent in jobs of earlier versions. */
   leftOut?: LeftOut;
+  /** See `DetectRequest`. Absent in jobs of earlier versions: they have the boxes of their own question alone. */
+  scoreFloor?: number;
 }
 
 /** The request that submitted the job. */
@@ -46,7 +48,10 @@ export interface TypedPaths {
 }
 
 /** Settings that do not depend on the images. */
-export type SharedSettings = Omit<JobSettings, 'typed' | 'upload' | 'leftOut' | 'origin'>;
+export type SharedSettings = Omit<
+  JobSettings,
+  'typed' | 'upload' | 'leftOut' | 'origin' | 'scoreFloor'
+>;
 
 export interface JobSpec extends JobSettings {
   /** Folders and globs expanded. */
