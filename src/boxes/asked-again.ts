@@ -3,21 +3,17 @@ import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/schemas/image.js';
 import { byClassKey, classKey } from '../api/class-key.js';
 import type { FoundBoxes } from './found-boxes.js';
-import { leastThreshold, mergesClasses, refineDetections } from './refine-detections.js';
+import { leastThreshold, mergesClasses, type refineDetections } from './refine-detections.js';
 import { isMask } from './regions.js';
 
-/**
- * The result that a run with these options would have given. `options` have the regions of their view, `used` names the
- * view.
- */
-export function askAgain<T extends ProcessedImage>(
+/** The result with other boxes of its image. `used` names the view whose regions they have. */
+export function withBoxes<T extends ProcessedImage>(
   result: T,
-  found: FoundBoxes,
-  options: DetectOptions,
+  refined: ReturnType<typeof refineDetections>,
   used: Pick<ProcessedImage, 'view'>,
 ): T {
-  const asked: T = { ...result, ...refineDetections(found, options), ...used };
-  if (!options.regions?.length) delete asked.regionCounts;
+  const asked: T = { ...result, ...refined, ...used };
+  if (refined.regionCounts === undefined) delete asked.regionCounts;
   if (used.view === undefined) delete asked.view;
   return asked;
 }
@@ -41,9 +37,9 @@ export function foundInResult(
       class: name,
       ...(alternative !== undefined && isKept(alternative) && { alternative }),
     })),
-    // It was cut at its most boxes: what lies below the last one is not known.
+    // If it was cut at its most boxes, those below the last one are not known.
     floor: truncated ? (detections.at(-1)?.confidence ?? 1) : leastThreshold(own),
-    isCut: truncated,
+    isCut: truncated || leastThreshold(asked) < leastThreshold(own),
     // Its classes were chosen when it ran.
     lacksVehicles: true,
     image,

@@ -3,8 +3,9 @@ import type { ImageResult } from '../../api/schemas/image.js';
 import type { ModelVersion } from '../../api/schemas/model.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { Logger } from '../../base/logger-port.js';
-import { askAgain } from '../../boxes/asked-again.js';
+import { withBoxes } from '../../boxes/asked-again.js';
 import { unpackFound } from '../../boxes/found-boxes.js';
+import { refineDetections } from '../../boxes/refine-detections.js';
 import type { ImageOutcome, JobSettings } from '../../store/job.js';
 import type { ReuseKeys, StoredResult, WaitingImage } from '../../store/job-records.js';
 import { reuseKeys, settledStamp, type ReuseSubject } from '../reuse-key.js';
@@ -105,9 +106,8 @@ export class Reuse {
   #asked({ options, keyId }: JobSettings, path: string, stored: StoredResult): StoredResult {
     const resolved = this.#parts.views.resolve(options, path, keyId);
     const result = JSON.parse(stored.outcome) as Extract<ImageOutcome, { status: 'ok' }>;
-    const found = unpackFound(stored.found);
-    const asked = askAgain(result, found, resolved.options, resolved.used);
-    return { ...stored, outcome: JSON.stringify(asked) };
+    const refined = refineDetections(unpackFound(stored.found), resolved.options);
+    return { ...stored, outcome: JSON.stringify(withBoxes(result, refined, resolved.used)) };
   }
 
   /** Null for a job of an earlier release, whose results have no boxes beside those that it asks for. */
