@@ -18,8 +18,8 @@ export type Question = Partial<Omit<DetectionParameters, OfRun> & Pick<DetectOpt
 
 /** The options of a run as if it had been asked the question. */
 export function optionsWith(options: DetectOptions, question: Question): DetectOptions {
-  const { regions, view } = question;
+  const { regions = null, view = null } = question;
   // Regions and a view exclude each other: one takes the place of both.
-  const place = regions == null && view == null ? {} : { regions: null, view: null };
-  return { ...options, ...place, ...question };
+  const isElsewhere = regions !== null || view !== null;
+  return { ...options, ...question, ...(isElsewhere && { regions, view }) };
 }

@@ -14,6 +14,7 @@ import { countClasses, RegionSums } from '../boxes/class-counts.js';
 import { unpackFound } from '../boxes/found-boxes.js';
 import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
 import {
+  scoreFloorOf,
   withoutOutcome,
   type ImageCounts,
   type ImageEntry,
@@ -92,7 +93,7 @@ export class AskedImages implements JobImages {
     const reason =
       scoreFloor === undefined
         ? narrowingFault(own, options)
-        : floorFault(Math.min(scoreFloor, leastThreshold(own)), options);
+        : floorFault(scoreFloorOf(job.spec), options);
     if (reason !== null) {
       const detail = `The stored boxes of the job cannot answer this: ${reason}. Submit its images as a new job.`;
       throw new LatticeError('needs_new_run', detail);

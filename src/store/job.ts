@@ -7,6 +7,7 @@ import type { NamedVersion } from '../api/schemas/model.js';
 import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/job-values.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
+import { leastThreshold } from '../boxes/refine-detections.js';
 import type { SubmissionFields } from '../api/submission-fields.js';
 import type { FileRead } from '../api/schemas/file-read.js';
 import type { ProcessedImage, RegionCounts } from '../api/schemas/image.js';
@@ -103,6 +104,11 @@ export function notRunImages(
   job: Pick<Job, 'completedAt' | 'imageCount' | 'finishedImages'>,
 ): number {
   return withoutOutcome(job) === 'not_run' ? job.imageCount - job.finishedImages : 0;
+}
+
+/** The score above which the job keeps all boxes of its images. */
+export function scoreFloorOf({ options, scoreFloor = 1 }: JobSettings): number {
+  return Math.min(scoreFloor, leastThreshold(options));
 }
 
 /** Finished images / all, 0 to 1. */

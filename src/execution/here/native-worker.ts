@@ -4,6 +4,7 @@ import type { GpuReading } from '../../api/schemas/gpu-reading.js';
 import type { ImageResult } from '../../api/schemas/image.js';
 import type { ModelDescription, ModelVersion } from '../../api/schemas/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { DEFAULT_VEHICLES } from '../../api/options.js';
 import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
 import { toMicros } from '../../base/rounded.js';
@@ -164,7 +165,7 @@ export class NativeWorker implements Worker {
     const asked = { ...engineParameters(options, floor), classIds: null };
     const raw = await run(asked);
     const found = foundBy(raw, model, asked.confidence, {
-      lacksVehicles: classIds === null && options.classes !== null,
+      lacksVehicles: model.classes.ids(DEFAULT_VEHICLES) === null,
     });
     // So many boxes that some of those asked for may be missing: only those are looked for, in a second run.
     const least = leastThreshold(options);
