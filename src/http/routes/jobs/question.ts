@@ -30,16 +30,15 @@ const questionSchema = z.strictObject({
 export const questionShape: Record<string, z.ZodType> = Object.fromEntries(
   Object.entries(questionSchema.shape).map(([name, field]) => [
     name,
-    (unwrapped(field) as z.ZodType).optional().openapi({
-      description: `Of the stored boxes: ${descriptionOf(field)}. Default: that of the job`,
-      default: undefined,
-    }),
+    (unwrapped(field) as z.ZodType)
+      .optional()
+      .openapi({ description: descriptionOf(field), default: undefined }),
   ]),
 );
 
 function descriptionOf(field: z.core.$ZodType): string {
-  const text = (unwrapped(field) as z.ZodType).meta()?.description ?? '';
-  return text.replace(/\.? Default: .*$/s, '');
+  const text = (unwrapped(field) as z.ZodType).meta()?.description ?? 'Classes; `*` for all';
+  return `${text.replace(/\.? Default.*$/s, '')}. Default: as the job asked`;
 }
 
 /** Sentences for the description of a route that takes a question. */
