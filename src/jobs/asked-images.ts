@@ -283,13 +283,21 @@ function marginOf(
 }
 
 function boxRows(boxes: ReadonlyMap<string, readonly number[]>): ImageTally['boxes'] {
-  return [...boxes].flatMap(([name, steps]) =>
+  return inOrder(boxes).flatMap(([name, steps]) =>
     steps.flatMap((count, step) => (count > 0 ? [{ class: name, step, boxes: count }] : [])),
   );
 }
 
 function regionRows({ sums }: RegionSums): ImageTally['regions'] {
-  return [...sums].flatMap(([region, classes]) =>
-    [['', 0] as const, ...classes].map(([name, boxes]) => ({ region, class: name, boxes })),
+  return inOrder(sums).flatMap(([region, classes]) =>
+    [['', 0] as const, ...inOrder(classes)].map(([name, boxes]) => ({
+      region,
+      class: name,
+      boxes,
+    })),
   );
 }
+
+/** By name, as the rows that the store keeps. */
+const inOrder = <V>(values: ReadonlyMap<string, V>): [string, V][] =>
+  [...values].sort(([a], [b]) => (a < b ? -1 : 1));
