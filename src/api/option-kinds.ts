@@ -72,7 +72,8 @@ export function truthOf(text: string): boolean | null {
 }
 
 const isFraction = (value: number): boolean => value >= 0 && value <= 1;
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
+/** Two digits: a small share is not 0. */
+const percent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
 
 export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<KindValues[Kind]> } = {
   fraction: {
