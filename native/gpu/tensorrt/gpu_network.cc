@@ -12,10 +12,12 @@ namespace lattice {
 namespace {
 
 // Explicit quantisation, which is DequantizeLinear alone where only weights are in 8 bits; ONNX's
-// own integer operators and those of ONNX Runtime.
+// own integer operators and those of ONNX Runtime, such as QGemm, MatMulIntegerToFloat and
+// DynamicQuantizeMatMul. QuickGelu computes with floats.
 bool IsQuantised(const OnnxNode& node) {
-  return node.op.find("uantizeLinear") != std::string::npos || node.op.starts_with("QLinear") ||
-         node.op == "ConvInteger" || node.op == "MatMulInteger";
+  const std::string& op = node.op;
+  const bool is_q = op.size() > 1 && op[0] == 'Q' && op[1] >= 'A' && op[1] <= 'Z';
+  return is_q || op.find("uantize") != std::string::npos || op.find("Integer") != std::string::npos;
 }
 
 Status CheckFloatOnly(const OnnxGraph& graph) {
