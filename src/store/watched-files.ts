@@ -153,11 +153,11 @@ export class WatchedFiles {
     const isNew = copied === 1 || !this.#isElsewhere(watch, path, version);
     this.#statements.run('DELETE FROM watched_files WHERE task = ?', task);
     if (!isRead || !isNew) {
-      this.#count({ watch, task, result: 'none' });
+      this.#count({ watch, path, task, result: 'none' });
       return isRead ? { index: given.index, ok: false, outcome: HAS_RESULT } : given;
     }
     this.recordHandled(watch, [{ path, version }], at);
-    this.#count({ watch, task, result: given.ok ? 'ok' : 'failed' });
+    this.#count({ watch, path, task, result: given.ok ? 'ok' : 'failed' });
     return given;
   }
 
@@ -171,13 +171,13 @@ export class WatchedFiles {
   /** The job has ended without outcomes of its other images: they count as failed. */
   release(jobNumber: number): void {
     const rows = this.#statements.all(
-      'SELECT watch, task FROM watched_files WHERE task >= ? AND task < ?',
+      'SELECT watch, path, task FROM watched_files WHERE task >= ? AND task < ?',
       taskId(jobNumber, 0),
       taskId(jobNumber + 1, 0),
-    ) as { watch: number; task: number }[];
-    for (const { watch, task } of rows) {
+    ) as { watch: number; path: string; task: number }[];
+    for (const { watch, path, task } of rows) {
       this.#statements.run('UPDATE watched_files SET task = NULL WHERE task = ?', task);
-      this.#count({ watch, task, result: 'failed' });
+      this.#count({ watch, path, task, result: 'failed' });
     }
   }
 

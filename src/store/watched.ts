@@ -63,9 +63,10 @@ export interface FileMove {
   version: FileVersion;
 }
 
-/** A file of a watch got its result. */
+/** The image of a file of a watch has its outcome. */
 export interface FileDone {
   watch: number;
+  path: string;
   task: number;
   /** `none`: it was not there, or could not be read because its volume was away. */
   result: 'ok' | 'failed' | 'none';

@@ -43,6 +43,9 @@ export class WatchSubmitter {
   #counts: FileCounts | null = null;
   #refusal: string | null = null;
   #hasOutcomes = false;
+  #isScanned = false;
+  /** Paths of files whose images were not read. */
+  readonly #notRead: string[] = [];
   #working: Promise<void> | null = null;
   #again = false;
   #batch: NodeJS.Timeout | undefined;
@@ -89,7 +92,7 @@ export class WatchSubmitter {
     this.submitSoon();
   }
 
-  onFileDone({ task, result }: FileDone): void {
+  onFileDone({ path, task, result }: FileDone): void {
     const arrived = this.#arrivals.get(task);
     this.#arrivals.delete(task);
     if (arrived !== undefined && result !== 'none') {
@@ -97,12 +100,14 @@ export class WatchSubmitter {
       this.#lags.add(seconds);
       this.#parts.onLag(this.#parts.watch().name, seconds);
     }
-    this.askAgain();
+    if (result === 'none') this.#notRead.push(path);
+    this.#hasOutcomes = true;
+    this.submitSoon();
   }
 
-  /** The ledger may say something else of deferred files. */
+  /** A scan is over: the ledger is asked again about deferred files, and about those whose images were not read. */
   askAgain(): void {
-    this.#hasOutcomes = true;
+    this.#isScanned = true;
     this.submitSoon();
   }
 
@@ -121,9 +126,11 @@ export class WatchSubmitter {
       if (!this.#again || folders === null) return;
       this.#again = false;
       try {
-        if (this.#hasOutcomes) {
-          this.#hasOutcomes = false;
-          this.#counts = await folders.call('askAgain');
+        if (this.#hasOutcomes || this.#isScanned) {
+          // A worker may not find for a long time what a scan finds: such a file is submitted once in each scan.
+          const notRead = this.#isScanned ? this.#notRead.splice(0) : [];
+          this.#hasOutcomes = this.#isScanned = false;
+          this.#counts = await folders.call('askAgain', notRead);
         }
         await this.#askLedger(folders);
         await this.#submitAll(folders);

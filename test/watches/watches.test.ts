@@ -4,6 +4,7 @@
 import { appendFileSync, linkSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LatticeError } from '../../src/api/errors.js';
 import { until } from '../support/eventually.js';
 import { contentOf, WatchedFolder } from './watched-folder.js';
 
@@ -226,6 +227,21 @@ describe.each([
     folder.rename('in/done.jpg', 'in/next.jpg');
     read();
     await folder.expectResults(['in/done.jpg']);
+    expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
+  });
+
+  test('an image that was not read is submitted again though its file has not changed', async () => {
+    let isAway = true;
+    folder.detector.before = () =>
+      isAway
+        ? Promise.reject(new LatticeError('image_not_found', 'It is not there.'))
+        : Promise.resolve();
+    await add();
+    folder.write('in/a.jpg');
+    const hasFailed = () => folder.jobs.events.some(({ event }) => event === 'job_failed');
+    await until(hasFailed, 'an image that was not found');
+    isAway = false;
+    await folder.expectResults(['in/a.jpg']);
     expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
   });
 
