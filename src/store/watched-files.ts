@@ -85,9 +85,17 @@ export class WatchedFiles {
     return names.length === 0 ? 'new' : names.map((row) => row.path);
   }
 
-  isSubmittable(watch: number, file: WatchedFile): boolean {
-    const verdict = this.verdict(watch, file);
-    return verdict === 'new' || (typeof verdict === 'object' && file.isCopy === true);
+  /** Those that are to be submitted. A second name of a new file waits for the outcome of the first, and is a copy then. */
+  submittable(watch: number, files: readonly WatchedFile[]): WatchedFile[] {
+    const inodes = new Set<string>();
+    return files.filter((file) => {
+      const verdict = this.verdict(watch, file);
+      if (typeof verdict === 'object') return file.isCopy === true;
+      const inode = inodeOf(file.version);
+      if (verdict !== 'new' || inodes.has(inode)) return false;
+      if (inode !== NO_INODE) inodes.add(inode);
+      return true;
+    });
   }
 
   /** For files that are submittable. */

@@ -245,6 +245,14 @@ describe.each([
     expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
   });
 
+  test('two names of one new file have a result each, and no error', async () => {
+    folder.write('in/a.jpg');
+    linkSync(folder.at('in/a.jpg'), folder.at('in/b.jpg'));
+    await add();
+    await folder.expectResults(['in/a.jpg', 'in/b.jpg'], 0);
+    expect((await view()).counts).toMatchObject({ submitted: 2, succeeded: 2, failed: 0 });
+  });
+
   test('what lies there is left where the watch is told to, also in a path that is added', async () => {
     mkdirSync(folder.at('more'));
     for (const name of ['in/old.jpg', 'in/other.jpg', 'more/old.jpg']) folder.write(name);
