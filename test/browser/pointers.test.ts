@@ -42,4 +42,15 @@ describe.skipIf(browserPath === null)('the mouse on a picture', () => {
     await page.mouse.click(onBox.x, onBox.y);
     await eventual(isPinned).toBe('true');
   });
+
+  test('only the left button presses', async () => {
+    await page.mouse.move(onBox.x, onBox.y);
+    await eventual(activeBox).toBe('1');
+    await page.mouse.click(onBox.x, onBox.y, { button: 'right' });
+    await page.mouse.click(onBox.x, onBox.y);
+    await eventual(isPinned).toBe('true');
+    await page.mouse.click(onBox.x, onBox.y, { button: 'middle' });
+    await page.mouse.click(onBox.x, onBox.y);
+    await eventual(isPinned).toBe('false');
+  });
 });

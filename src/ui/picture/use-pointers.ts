@@ -36,7 +36,7 @@ function listen(element: HTMLElement, actions: { current: PointerActions }): () 
     return { x: event.clientX - left, y: event.clientY - top };
   };
   const onDown = (event: PointerEvent): void => {
-    if (isTool(event)) return;
+    if (event.button !== 0 || isTool(event)) return;
     if (down.size === 0) travelled = 0;
     down.set(event.pointerId, place(event));
     // A drag that moves the picture goes on beside the stage; at zoom 1 there is nothing to move.
