@@ -143,6 +143,22 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.locator('[data-place="8"]:focus').waitFor();
   });
 
+  test('images that cannot be read take none away that are shown, and come once they can be read', async () => {
+    const images = `**/v1/jobs/${BIG}/images?*`;
+    const problem = page.locator('.job-images .problem');
+    const last = page.locator(`[data-place="${IMAGES - 1}"]`);
+    await page.goto(at(jobHash));
+    await page.locator('.thumbnail img').first().waitFor();
+    await page.route(images, (route) => route.abort());
+    await tiles().first().focus();
+    await page.keyboard.press('End');
+    await problem.waitFor();
+    expect(await last.getAttribute('aria-label')).toBe('Loading');
+    await page.unroute(images);
+    await problem.waitFor({ state: 'detached' });
+    expect(await last.getAttribute('href')).toContain(`/images/${IMAGES - 1}`);
+  });
+
   test('a class and a confidence ask for one box that fits both; tiles count such boxes', async () => {
     const fits = ({ outcome }: SeededImage, names: string[], below = 1) =>
       outcome.status === 'ok'
