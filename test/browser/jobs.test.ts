@@ -108,6 +108,27 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     );
   });
 
+  test('a late answer to an earlier choice does not take the place of a later one', async () => {
+    const byHour = '**/counts?by=hour*';
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(byHour, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(at(jobHash));
+    await page.getByText('Boxes by hour, day or folder').click();
+    await page.getByRole('button', { name: 'Folder' }).click();
+    const byFolder = page.getByRole('img', { name: /boxes in 1 group/ });
+    await byFolder.waitFor();
+    const late = page.waitForResponse(byHour);
+    answer();
+    await (await late).finished();
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+    expect(await byFolder.count()).toBe(1);
+    await page.unroute(byHour);
+  });
+
   test('a job of 1,000 images is scrolled, filtered and opened; Back leads to the same tile', async () => {
     await page.goto(at(jobHash));
     await tiles().first().waitFor();
