@@ -1,7 +1,7 @@
 /**
  * Kinds of values that options have: which text stands for a value, in a query, a form, a flag and a field of the page,
- * and how the page shows it. The schemas of `option-schemas.ts` bound the values, `cli/flag-kinds.ts` has what only flags
- * need. Plain data, safe for browsers.
+ * and how the page shows it. The schemas of `option-schemas.ts` bound the values, `cli/flag-kinds.ts` has what only
+ * flags need. Plain data, safe for browsers.
  */
 import { jsonList, jsonObject, namedNumbers } from '../base/text-list.js';
 import type { Region } from './region-rules.js';
@@ -124,7 +124,7 @@ export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<Kin
 export const readOption = (kind: keyof KindValues, text: string): unknown =>
   OPTION_KINDS[kind].read(text) ?? text;
 
-/** A kind whose values are not told apart. */
+/** For code that learns the kind only at run time: the type of the value is unknown. */
 export type AnyKind = OptionKind<unknown>;
 
 /** A value of an option as the page shows it. */

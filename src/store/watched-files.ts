@@ -4,12 +4,14 @@
  * that version in place of the submitted one, so it is not submitted again, and the submitted one was never read.
  *
  * no row         new to the watch; next: in a job when it is submitted, finished where it was there before the watch
- * in a job       `task` is its image; next: finished when the image was read or its job ended early, no row when it
- *                was not read (the file is submitted again)
+ * in a job       `task` is its image; next: finished when the image was read, or when its job ended before it was (a
+ *                cancel: it counts as failed and is not submitted again); no row when it was not read (the file is
+ *                submitted again), or when the version that was read is in the ledger by another name (the image fails
+ *                with `input_changed`)
  * finished       no `task`; next: missing when it is gone from the folder or replaced
  * missing        `missing_since`; next: finished when it is seen again, no row after 90 days
  *
- * A file that is renamed keeps its version: its row gets the new path.
+ * A file that is renamed keeps its version: its row gets the new path. The sweeps remove the rows of a deleted watch.
  */
 import { LatticeError, type ErrorCode } from '../api/errors.js';
 import type { ImageOutcome } from './job.js';
@@ -85,7 +87,7 @@ export class WatchedFiles {
     return names.length === 0 ? 'new' : names.map((row) => row.path);
   }
 
-  /** Those that are to be submitted. A second name of a new file waits for the outcome of the first, and is a copy then. */
+  /** Those that are to be submitted. A second name of a new file waits for the outcome of the first: it is a copy. */
   submittable(watch: number, files: readonly WatchedFile[]): WatchedFile[] {
     const inodes = new Set<string>();
     return files.filter((file) => {

@@ -213,6 +213,7 @@ export class WatchSubmitter {
         });
       }
       this.#refusal = null;
+      // Some were left out, and the answer does not name them: the ledger is asked again about all.
       await answer(() => (isWhole ? 'handled' : 'stable'));
       this.#again ||= !isWhole;
       return true;

@@ -46,7 +46,8 @@ Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
   // Exporters need not write nodes in order, and OpenBatch needs it.
   SortNodes(model->graph);
   if (info.fixed_batch == 0) {
-    // Asked before, by SetBuckets.
+    // The file's batch is open, where OpenBatch does nothing, or SetBuckets set fixed_batch to 0
+    // because OpenBatch had succeeded. So this does not fail here.
     if (const std::string held = OpenBatch(&*model); !held.empty()) return InvalidModel(held);
   }
   status = SetFloatType(*model, head ? kFloat16 : kFloat);
