@@ -245,6 +245,19 @@ describe.each([
     expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
   });
 
+  test('an image that cannot be read for long is not submitted with every scan', async () => {
+    folder.detector.before = () =>
+      Promise.reject(new LatticeError('image_not_found', 'It is not there.'));
+    await add();
+    folder.write('in/a.jpg');
+    const failed = () => folder.jobs.events.filter(({ event }) => event === 'job_failed').length;
+    await until(() => failed() === 2, 'the first submission and the one after the next scan');
+    const scannedAt = async () => (await view()).progress.scannedAt ?? 0;
+    const before = await scannedAt();
+    await until(async () => (await scannedAt()) > before + 1, 'scans of a second');
+    expect(failed()).toBe(2);
+  });
+
   test('two names of one new file have a result each, and no error', async () => {
     folder.write('in/a.jpg');
     linkSync(folder.at('in/a.jpg'), folder.at('in/b.jpg'));
