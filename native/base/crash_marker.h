@@ -31,8 +31,9 @@ class CrashMarker {
   // lost its device. Later calls, and a crash after it, write nothing. Thread-safe.
   static void WriteAll();
 
-  // Marks ids as work of the constructing thread until it is destroyed. May be destroyed on any
-  // thread; must be before the marker is. Lock-free. Ids beyond the table of 1,024 are left out.
+  // Marks ids as work of the constructing thread until it is destroyed. Any thread may destroy it,
+  // but it must be destroyed before the marker. Lock-free. Ids beyond the table of 1,024 are left
+  // out.
   class InHand {
    public:
     InHand(const CrashMarker& marker, std::span<const uint64_t> ids);

@@ -54,9 +54,9 @@ struct HeadOutput {
 // Returns the boxes whose score passes, with the letterbox undone. NaN scores, boxes that are not
 // finite and boxes without an area in the picture never pass (see source_box.h). A box has its best
 // class only, and boxes of one class suppress each other. For kFinal and for a one-to-one head
-// every class that passes gives a box, and no box suppresses another. For kScales the boxes equal
-// those that the uncut network would give through kRows; anchors are numbered through the scales in
-// their order. Thread-safe.
+// every class that passes gives a box, and no box suppresses another. For kScales without a
+// one-to-one head the boxes equal those that the uncut network would give through kRows; anchors
+// are numbered through the scales in their order. Thread-safe.
 Detections FindBoxes(const Head& head, const HeadOutput& output,
                      const LetterboxTransform& transform, const DetectionOptions& options);
 

@@ -108,7 +108,8 @@ ModelInfo Described(ModelInfo info, const NetworkTraits& traits, CpuPrecision pr
 
 // Returns nullopt when networks are not to be kept.
 std::optional<KeptFolder> OpenFolder(const EngineOptions& options) {
-  // The traits do not have the rectangles that a model with a list of them accepts.
+  // A kept file stores only the traits, and they do not hold ModelInfo::rectangles. With a list of
+  // rectangles the network is compiled at each load.
   if (options.kept_folder.empty() || options.most_kept_bytes == 0 || options.rectangles) {
     return std::nullopt;
   }

@@ -32,7 +32,8 @@ struct Tail {
   std::array<ov::Shape, 2 * kHeadScales> inputs;
 };
 
-// Shapes are static, so what only asks for them needs no network before it.
+// Replaces shape queries by constants, as shapes are static: their inputs may lie before the head,
+// and the tail is compiled without that part.
 void FoldShapes(const ov::Model& network) {
   for (const auto& node : network.get_ops()) {
     if (!std::dynamic_pointer_cast<ov::op::util::ShapeOfBase>(node)) continue;
@@ -98,7 +99,8 @@ class Numbers {
     const bool bins = head.bins > 1;
     for (size_t i = 0; i < 2 * kHeadScales; ++i) {
       const bool boxes = i % 2 == 0;
-      // Distances may be below 0: an end that does not let them is another one.
+      // Include negative distances: a network that clamps them computes other boxes than the core,
+      // and must fail the check.
       std::uniform_real_distribution<float> values(boxes ? (bins ? -4.0f : -1.0f) : -9.0f,
                                                    boxes ? (bins ? 4.0f : 8.0f) : -5.0f);
       ov::Tensor tensor(ov::element::f32, tail.inputs[i]);
@@ -116,7 +118,8 @@ class Numbers {
     return sum;
   }
 
-  // Pairs of an image, best first; where there are several classes, two pairs share an anchor.
+  // Raises the scores of `count` random pairs of an image, and returns them best first. With
+  // several classes, two pairs share an anchor.
   std::vector<Pair> RaisePairs(size_t image, size_t count) {
     std::vector<size_t> anchors(this->anchors());
     std::iota(anchors.begin(), anchors.end(), size_t{0});

@@ -35,7 +35,8 @@ struct ImageTask {
   DetectionOptions options;
 };
 
-// Milliseconds. `queue` is all waiting: for a decode thread and, decoded, for the network.
+// Milliseconds. `queue` is all waiting: for a decode thread and, decoded, for the network. With
+// tiles the parts' waiting for the network is in `inference`.
 struct StageTimes {
   double queue = 0;
   double decode = 0;

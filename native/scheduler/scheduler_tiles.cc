@@ -31,7 +31,8 @@ int Scheduler::ExpectedParts(const ImageTask& task, const EncodedImage& encoded)
   return ExpectedGrid(*task.tiles, encoded, InputOf(*task.engine)).parts();
 }
 
-// Whether so many parts can be in the network before the deadline, at the sync class's mean.
+// False if the network would need longer for `parts` inputs than is left, at the engine's mean time
+// of a sync batch. True without a deadline, for async tasks, and before the first mean.
 bool Scheduler::HasTimeFor(const LiveTaskPtr& live, int parts) {
   const MutexLock lock(mutex_);
   const auto mean = sync_batch_ms_.find(live->task.engine);
@@ -97,7 +98,8 @@ void Scheduler::QueueParts(const LiveTaskPtr& live, TakenImage taken) {
   Release();
 }
 
-// The network has answered a part. Who answers the last one joins them.
+// The network has answered a part. The thread that ends the last part merges the boxes of all
+// parts.
 void Scheduler::EndPart(const LiveTaskPtr& part, const Status& status, Detections found) {
   const LiveTaskPtr whole = part->whole;
   Move(part, TaskState::kOutside);
@@ -106,6 +108,7 @@ void Scheduler::EndPart(const LiveTaskPtr& part, const Status& status, Detection
   split.found[part->part] = std::move(found);
   const bool joins = --split.open == 0 && !whole->answered;
   const TileGrid grid = whole->result.grid;
+  // From the end of the decoding, with the waiting of the parts for the network.
   whole->result.times.inference = Milliseconds(Clock::now() - whole->ready);
   Release();
   if (!joins) return;

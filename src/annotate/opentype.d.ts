@@ -1,5 +1,6 @@
 /**
- * The part of opentype.js that is used here: the package has no types, and those of others need the ones of a browser.
+ * The part of opentype.js that is used here. The package has no types, and `@types/opentype.js` needs the types of
+ * browsers, without which the server is compiled.
  */
 declare module 'opentype.js' {
   interface Glyph {

@@ -6,11 +6,17 @@ import { rowsOf } from './rows.js';
 import type { Snake } from './snake-case.js';
 
 export interface FigureRow {
-  /** Column of `jobs` and of `outbox`. */
+  /**
+   * Column of `outbox`, and of `jobs` except for `failed`: `jobs` stores `succeeded`, and `figure-columns.ts` computes
+   * the failed ones.
+   */
   column: string;
   /** Description in the OpenAPI document. */
   text: string;
-  /** A line of records that the CLI prints when there is such an image: a name, and the text after the number. */
+  /**
+   * The CLI adds this line to the status of a job when the number is above 0: the name of the line, and the text after
+   * the number.
+   */
   shown?: readonly [name: string, text: string];
 }
 

@@ -1,5 +1,6 @@
 /** Values that fields and filters of jobs and of their images accept: for callers, pages and the store. */
 
+/** Each type says what a job looks for; `read-submission.ts` turns it into classes. */
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
@@ -29,9 +30,9 @@ export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending', 'not_run']
  */
 export interface ImageFilter {
   outcome?: (typeof IMAGE_OUTCOMES)[number] | undefined;
-  /** A box of one of these classes; at least one. */
+  /** The box has one of these classes. The list is not empty. */
   classes?: readonly string[] | undefined;
-  /** A box below this confidence. */
+  /** The box is below this confidence. */
   confidenceBelow?: number | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Kinds of values that options have: which text stands for a value, in a query, a form, a flag and a field of the page,
- * and how the page shows it. The schemas of `option-schemas.ts` bound the values. Plain data, safe for browsers.
+ * and how the page shows it. The schemas of `option-schemas.ts` bound the values, `cli/flag-kinds.ts` has what only
+ * flags need. Plain data, safe for browsers.
  */
 import { jsonList, jsonObject, namedNumbers } from '../base/text-list.js';
 import type { Region } from './region-rules.js';
@@ -43,12 +44,6 @@ interface OptionKind<Value> {
   read: (text: string) => unknown;
   /** The text of a value on the page. */
   shown(value: Value): string;
-  /** Text after the flag in the help of the CLI. Absent: the flag has no value, and has an opposite. */
-  placeholder?: string;
-  /** The CLI also takes the name of a file with the text. */
-  inFile?: true;
-  /** The end of the CLI's refusal of another text, after its name and the accepted values. */
-  rule?: { text: (most?: number) => string; holds(value: Value, most?: number): boolean };
   /** Text that an empty field of the page shows. */
   example?: string;
   /** Choices that the page offers in place of a field. */
@@ -71,24 +66,17 @@ export function truthOf(text: string): boolean | null {
   return FALSE_WORDS.includes(word) ? false : null;
 }
 
-const isFraction = (value: number): boolean => value >= 0 && value <= 1;
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
+/** Two digits: a small share is not 0. */
+const percent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
 
 export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<KindValues[Kind]> } = {
   fraction: {
     read: numberOf,
     shown: percent,
-    placeholder: '<number>',
-    rule: { text: () => 'must be a number from 0 to 1', holds: isFraction },
   },
   count: {
     read: numberOf,
     shown: String,
-    placeholder: '<number>',
-    rule: {
-      text: (most) => `must be a whole number from 1 to ${most}`,
-      holds: (value, most = Infinity) => Number.isInteger(value) && value >= 1 && value <= most,
-    },
   },
   switch: {
     read: truthOf,
@@ -105,8 +93,6 @@ export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<Kin
       if (size === 0) return 'any size';
       return size <= 1 ? `${percent(size)} of the longer side` : `${size} pixels`;
     },
-    placeholder: '<number>',
-    rule: { text: () => 'must be 0 or a larger number', holds: (value) => value >= 0 },
     example: 'pixels, or a share up to 1',
   },
   fractions: {
@@ -115,21 +101,11 @@ export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<Kin
       Object.entries(shares)
         .map(([name, share]) => `${name} ${percent(share)}`)
         .join(', ') || 'none',
-    placeholder: '<class:number,...>',
-    rule: {
-      text: () => 'takes a list such as car:0.4,truck:0.6, with numbers from 0 to 1',
-      holds: (shares) => Object.values(shares).every(isFraction),
-    },
     example: 'truck:0.6, car:0.25',
   },
   tiles: {
     read: (text) => tilesOf(text) ?? jsonObject(text),
     shown: tilesText,
-    placeholder: '<auto|3x2|640>',
-    rule: {
-      text: () => 'takes off, auto, a grid such as 3x2, or a size such as 640',
-      holds: (tiles) => tiles === 'off' || tiles === 'auto' || typeof tiles === 'object',
-    },
   },
   regions: {
     read: (text) => jsonList(text.trim()),
@@ -137,15 +113,10 @@ export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<Kin
       if (regions === null) return 'those of the view';
       return regions.map(({ name }) => name).join(', ') || 'none';
     },
-    placeholder: '<file or JSON>',
-    inFile: true,
-    // The code that uses the regions checks them.
-    rule: { text: () => 'is no JSON list of regions', holds: () => true },
   },
   view: {
     read: (text) => text,
     shown: (name) => name ?? 'by the path of the image',
-    placeholder: '<name>',
   },
 };
 
@@ -153,7 +124,7 @@ export const OPTION_KINDS: { readonly [Kind in keyof KindValues]: OptionKind<Kin
 export const readOption = (kind: keyof KindValues, text: string): unknown =>
   OPTION_KINDS[kind].read(text) ?? text;
 
-/** A kind whose values are not told apart. */
+/** For code that learns the kind only at run time: the type of the value is unknown. */
 export type AnyKind = OptionKind<unknown>;
 
 /** A value of an option as the page shows it. */

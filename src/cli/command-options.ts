@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LABEL_ROWS, type JobLabels, type Keep, type LabelRow } from '../api/job-labels.js';
-import { OPTION_KINDS, type AnyKind } from '../api/option-kinds.js';
+import { OPTION_KINDS } from '../api/option-kinds.js';
 import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
 import { pathFault } from '../base/path-fault.js';
+import { FLAG_KINDS, type FlagKind } from './flag-kinds.js';
 
 /** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
 export function numberThat(
@@ -83,7 +84,7 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
   const short = row.shortFlag === undefined ? '' : `-${row.shortFlag}, `;
   const flag = `${short}--${snake(row.name).replaceAll('_', '-')}`;
   const text = sentencePart(row.text);
-  const { placeholder } = OPTION_KINDS[row.kind];
+  const { placeholder } = FLAG_KINDS[row.kind];
   if (placeholder === undefined) {
     return [new Option(flag, text), new Option(flag.replace('--', '--no-'), 'the opposite')];
   }
@@ -92,9 +93,9 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
 }
 
 function valueOf(row: ParameterRow, given: string): unknown {
-  const { read, inFile, rule }: AnyKind = OPTION_KINDS[row.kind];
+  const { inFile, rule }: FlagKind<unknown> = FLAG_KINDS[row.kind];
   const isText = inFile !== true || given.trim().startsWith('[');
-  const value = read(isText ? given : fileText(given));
+  const value = OPTION_KINDS[row.kind].read(isText ? given : fileText(given));
   const most = 'most' in row ? row.most : undefined;
   if (value !== null && rule?.holds(value, most) !== false) return value;
   const name = inFile !== true ? 'It' : isText ? 'The text' : given;

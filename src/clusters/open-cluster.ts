@@ -12,7 +12,7 @@ import { workerDevices } from './processes/worker-devices.js';
 export interface ClusterParts {
   config: Config;
   version: string;
-  /** Names of models that answer under aliases: loaded at the start, after those of the settings. */
+  /** Names of models that answer under aliases: loaded at the start, after those of the settings (not on Ray). */
   aliased: readonly string[];
   /** Options for images that run in this process. */
   embedded: EmbeddedOptions;
@@ -38,7 +38,9 @@ async function clusterOf(parts: ClusterParts): Promise<Cluster> {
       ? openLocalCluster(loading, version, logger, embedded)
       : openProcessCluster(loading, version, logger, devices);
   }
-  // Without `aliased`: workers on Ray outlive the service with their models, and one whose settings differ is replaced.
+  // Do not pass `aliased`: the models to preload are settings of a worker, and Ray workers whose settings differ are
+  // replaced. A changed alias would replace them at the next start.
+
   // The modules for Ray take 0.1 s to load, and a service without Ray does not need them.
   const { openRayCluster } = await import('./ray/open-ray-cluster.js');
   return openRayCluster(config, version, logger);

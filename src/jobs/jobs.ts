@@ -87,7 +87,8 @@ export async function startJobs(store: ServiceStore, options: JobsOptions): Prom
   try {
     warnOfOpenFolder(dataDir, logger);
     const { pending, running, queuedImages } = await store.counts();
-    // Nothing runs yet: jobs that a full disk has left `running` start like those that wait.
+    // Nothing runs yet. Where the disk is full, the opening cannot put jobs of an earlier process back to `pending`:
+    // those that it has left `running` start like those that wait.
     const counts = new QueueCounts({ pending: pending + running, running: 0, queuedImages });
     const events = new JobEvents(store.lastSeq, logger);
     store.onCommitted((committed) => {

@@ -79,7 +79,7 @@ export class JobWrites {
     if (!job.admit) return null;
     const { name, paths, settings: shared } = this.#watched.watch(job.watch);
     const settings = { ...shared, typed: typedPaths(paths) };
-    const files = job.files.filter((file) => this.#watched.isSubmittable(job.watch, file));
+    const files = this.#watched.submittable(job.watch, job.files);
     const imagePaths = files.map(({ path }) => path);
     const images = { count: files.length, bytes: lengthOf(imagePaths) };
     return this.#add(job, settings, images, { watch: name }, (number) => {

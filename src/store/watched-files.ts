@@ -4,12 +4,14 @@
  * that version in place of the submitted one, so it is not submitted again, and the submitted one was never read.
  *
  * no row         new to the watch; next: in a job when it is submitted, finished where it was there before the watch
- * in a job       `task` is its image; next: finished when the image was read or its job ended early, no row when it
- *                was not read (the file is submitted again)
+ * in a job       `task` is its image; next: finished when the image was read, or when its job ended before it was (a
+ *                cancel: it counts as failed and is not submitted again); no row when it was not read (the file is
+ *                submitted again), or when the version that was read is in the ledger by another name (the image fails
+ *                with `input_changed`)
  * finished       no `task`; next: missing when it is gone from the folder or replaced
  * missing        `missing_since`; next: finished when it is seen again, no row after 90 days
  *
- * A file that is renamed keeps its version: its row gets the new path.
+ * A file that is renamed keeps its version: its row gets the new path. The sweeps remove the rows of a deleted watch.
  */
 import { LatticeError, type ErrorCode } from '../api/errors.js';
 import type { ImageOutcome } from './job.js';
@@ -85,9 +87,17 @@ export class WatchedFiles {
     return names.length === 0 ? 'new' : names.map((row) => row.path);
   }
 
-  isSubmittable(watch: number, file: WatchedFile): boolean {
-    const verdict = this.verdict(watch, file);
-    return verdict === 'new' || (typeof verdict === 'object' && file.isCopy === true);
+  /** Those that are to be submitted. A second name of a new file waits for the outcome of the first: it is a copy. */
+  submittable(watch: number, files: readonly WatchedFile[]): WatchedFile[] {
+    const inodes = new Set<string>();
+    return files.filter((file) => {
+      const verdict = this.verdict(watch, file);
+      if (typeof verdict === 'object') return file.isCopy === true;
+      const inode = inodeOf(file.version);
+      if (verdict !== 'new' || inodes.has(inode)) return false;
+      if (inode !== NO_INODE) inodes.add(inode);
+      return true;
+    });
   }
 
   /** For files that are submittable. */
@@ -153,11 +163,11 @@ export class WatchedFiles {
     const isNew = copied === 1 || !this.#isElsewhere(watch, path, version);
     this.#statements.run('DELETE FROM watched_files WHERE task = ?', task);
     if (!isRead || !isNew) {
-      this.#count({ watch, task, result: 'none' });
+      this.#count({ watch, path, task, result: 'none' });
       return isRead ? { index: given.index, ok: false, outcome: HAS_RESULT } : given;
     }
     this.recordHandled(watch, [{ path, version }], at);
-    this.#count({ watch, task, result: given.ok ? 'ok' : 'failed' });
+    this.#count({ watch, path, task, result: given.ok ? 'ok' : 'failed' });
     return given;
   }
 
@@ -171,13 +181,13 @@ export class WatchedFiles {
   /** The job has ended without outcomes of its other images: they count as failed. */
   release(jobNumber: number): void {
     const rows = this.#statements.all(
-      'SELECT watch, task FROM watched_files WHERE task >= ? AND task < ?',
+      'SELECT watch, path, task FROM watched_files WHERE task >= ? AND task < ?',
       taskId(jobNumber, 0),
       taskId(jobNumber + 1, 0),
-    ) as { watch: number; task: number }[];
-    for (const { watch, task } of rows) {
+    ) as { watch: number; path: string; task: number }[];
+    for (const { watch, path, task } of rows) {
       this.#statements.run('UPDATE watched_files SET task = NULL WHERE task = ?', task);
-      this.#count({ watch, task, result: 'failed' });
+      this.#count({ watch, path, task, result: 'failed' });
     }
   }
 

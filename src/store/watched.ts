@@ -63,11 +63,12 @@ export interface FileMove {
   version: FileVersion;
 }
 
-/** A file of a watch got its result. */
+/** The image of a file of a watch has its outcome. */
 export interface FileDone {
   watch: number;
+  path: string;
   task: number;
-  /** `none`: it was not there, or could not be read because its volume was away. */
+  /** `none`: no version was read, or the one that was read has its result by another name. */
   result: 'ok' | 'failed' | 'none';
 }
 

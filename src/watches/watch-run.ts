@@ -52,6 +52,9 @@ export interface WatchProgress {
   lag: { p50: number; p99: number } | null;
 }
 
+/** A pause between two scans ends by its time, by something new in the folders, or by a change of the watch. */
+type PauseEnd = 'time' | 'notice' | 'change';
+
 /** Least time between two scans. */
 const SCAN_GAP_MS = 200;
 /** The schedule is looked at so often. */
@@ -69,10 +72,10 @@ export class WatchRun {
   #scannedAt: number | null = null;
   #fault: string | null = null;
   #isAway = false;
-  #scanEnd = -Infinity;
   #missingAt = -Infinity;
-  #endPause: () => void = () => undefined;
-  #soon: NodeJS.Timeout | undefined;
+  /** During a scan it is that of the next pause: a notice or a change during a scan shortens the pause after it. */
+  #pauseEnd: PauseEnd = 'time';
+  #onPauseEnd: () => void = () => undefined;
   /** Resolves after the first scan, a failed one too, or at once where nothing is to be scanned. */
   #ready: Promise<void>;
   #isReady: () => void = () => undefined;
@@ -120,7 +123,7 @@ export class WatchRun {
     this.#watch = watch;
     this.#ready = new Promise((resolve) => (this.#isReady = resolve));
     this.#closeFolders();
-    this.#endPause();
+    this.#endPause('change');
   }
 
   onEvent({ event, jobId, watch, keyId }: JobEvent): void {
@@ -137,7 +140,7 @@ export class WatchRun {
   async stop(): Promise<void> {
     this.#over.abort();
     this.#closeFolders();
-    this.#endPause();
+    this.#endPause('change');
     // A volume that hangs is not waited for.
     await inTime(Promise.all([this.#working, this.#submitter.idle]), STOP_MS, []);
   }
@@ -163,6 +166,7 @@ export class WatchRun {
     await this.#submitter.start();
     while (!this.#over.signal.aborted) {
       const start = performance.now();
+      this.#pauseEnd = 'time';
       const { paused, schedule, intervalMs } = this.#watch;
       const isWanted = this.#isListing || (!paused && isScheduled(schedule, new Date()));
       if (isWanted) await this.#scan();
@@ -176,16 +180,26 @@ export class WatchRun {
   }
 
   async #pause(ms: number): Promise<void> {
-    if (this.#over.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    clearTimeout(this.#soon);
-    this.#soon = undefined;
+    const begun = performance.now();
+    // Folders that change all the time are not scanned all the time.
+    const gap = Math.max(SCAN_GAP_MS, 2 * (this.#report?.tookMs ?? 0));
+    const lengths: Record<PauseEnd, number> = { time: ms, notice: Math.min(ms, gap), change: 0 };
+    for (;;) {
+      const left = begun + lengths[this.#pauseEnd] - performance.now();
+      if (left <= 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#onPauseEnd = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  #endPause(by: Exclude<PauseEnd, 'time'>): void {
+    if (this.#pauseEnd !== 'change') this.#pauseEnd = by;
+    this.#onPauseEnd();
   }
 
   async #scan(): Promise<void> {
@@ -203,9 +217,9 @@ export class WatchRun {
       this.#submitter.askAgain();
       await this.#findMissing(folders, report);
     } catch (thrown) {
+      // Folders that told of something and then failed are not scanned sooner than others that fail.
+      if (this.#pauseEnd === 'notice') this.#pauseEnd = 'time';
       this.#lose(folders, thrown);
-    } finally {
-      this.#scanEnd = performance.now();
     }
   }
 
@@ -233,7 +247,7 @@ export class WatchRun {
     };
     return (this.#folders = scanner.open(spec, (what) => {
       if (what === 'stable') this.#submitter.submitSoon();
-      else this.#scanSoon();
+      else this.#endPause('notice');
     }));
   }
 
@@ -256,15 +270,6 @@ export class WatchRun {
     this.#isReady();
     if (error.code === 'volume_unavailable') this.#say(true, error.message);
     else this.#fault = error.code === 'internal_error' ? SCAN_ENDED : error.message;
-  }
-
-  /** There is something new; folders that change all the time are not scanned all the time. */
-  #scanSoon(): void {
-    const gap = Math.max(SCAN_GAP_MS, 2 * (this.#report?.tookMs ?? 0));
-    const wait = Math.max(0, this.#scanEnd + gap - performance.now());
-    this.#soon ??= setTimeout(() => {
-      this.#endPause();
-    }, wait);
   }
 
   /** Puts the files that were there first into the ledger; only then may the watch become active. */

@@ -2,6 +2,7 @@
  * Makes jobs of the files of one watch: asks the ledger about stable files, and submits those that are new, in
  * batches. The ledger alone decides; what is in memory here may be lost at any time.
  */
+import { BackOff } from '../base/back-off.js';
 import { toLatticeError } from '../api/errors.js';
 import type { OpenFolders } from '../files/folder-scanner.js';
 import type { FileCounts, NewFile, SeenFile, Standing } from '../files/listing/seen-files.js';
@@ -32,6 +33,10 @@ export interface WatchSubmitterParts {
   onLag: (watch: string, seconds: number) => void;
 }
 
+/** Waits between two submissions of files whose images were not read. */
+const NOT_READ_LEAST_MS = 60_000;
+const NOT_READ_MOST_MS = 3_600_000;
+
 export class WatchSubmitter {
   readonly #parts: WatchSubmitterParts;
   readonly #lags = new Lags();
@@ -43,6 +48,11 @@ export class WatchSubmitter {
   #counts: FileCounts | null = null;
   #refusal: string | null = null;
   #hasOutcomes = false;
+  #isScanned = false;
+  /** Paths of files whose images were not read, and when they may be submitted again, of a clock that nobody sets. */
+  readonly #notRead: string[] = [];
+  #notReadFrom = -Infinity;
+  readonly #notReadWaits = new BackOff(NOT_READ_LEAST_MS, NOT_READ_MOST_MS);
   #working: Promise<void> | null = null;
   #again = false;
   #batch: NodeJS.Timeout | undefined;
@@ -89,7 +99,7 @@ export class WatchSubmitter {
     this.submitSoon();
   }
 
-  onFileDone({ task, result }: FileDone): void {
+  onFileDone({ path, task, result }: FileDone): void {
     const arrived = this.#arrivals.get(task);
     this.#arrivals.delete(task);
     if (arrived !== undefined && result !== 'none') {
@@ -97,12 +107,26 @@ export class WatchSubmitter {
       this.#lags.add(seconds);
       this.#parts.onLag(this.#parts.watch().name, seconds);
     }
-    this.askAgain();
+    if (result === 'none') this.#notRead.push(path);
+    this.#hasOutcomes = true;
+    this.submitSoon();
   }
 
-  /** The ledger may say something else of deferred files. */
+  /**
+   * The files whose images were not read: at once, and then after growing waits, because a worker may not find for a
+   * long time what a scan finds.
+   */
+  #takeNotRead(): string[] {
+    const now = performance.now();
+    if (now < this.#notReadFrom) return [];
+    if (this.#notRead.length === 0) this.#notReadWaits.reset();
+    else this.#notReadFrom = now + this.#notReadWaits.next();
+    return this.#notRead.splice(0);
+  }
+
+  /** A scan is over: the ledger is asked again about deferred files, and about those whose images were not read. */
   askAgain(): void {
-    this.#hasOutcomes = true;
+    this.#isScanned = true;
     this.submitSoon();
   }
 
@@ -121,9 +145,10 @@ export class WatchSubmitter {
       if (!this.#again || folders === null) return;
       this.#again = false;
       try {
-        if (this.#hasOutcomes) {
-          this.#hasOutcomes = false;
-          this.#counts = await folders.call('askAgain');
+        if (this.#hasOutcomes || this.#isScanned) {
+          const notRead = this.#isScanned ? this.#takeNotRead() : [];
+          this.#hasOutcomes = this.#isScanned = false;
+          this.#counts = await folders.call('askAgain', notRead);
         }
         await this.#askLedger(folders);
         await this.#submitAll(folders);
@@ -206,6 +231,7 @@ export class WatchSubmitter {
         });
       }
       this.#refusal = null;
+      // Some were left out, and the answer does not name them: the ledger is asked again about all.
       await answer(() => (isWhole ? 'handled' : 'stable'));
       this.#again ||= !isWhole;
       return true;

@@ -48,6 +48,19 @@ test('the page has a text for the default of each option', () => {
   expect(shown).not.toContain('null');
 });
 
+test.each([
+  ['size', 0.004, '0.4 % of the longer side'],
+  ['size', 0.05, '5 % of the longer side'],
+  ['size', 1, '100 % of the longer side'],
+  ['size', 24, '24 pixels'],
+  ['fraction', 0.005, '0.5 %'],
+  ['fraction', 0.255, '26 %'],
+  ['fraction', 0, '0 %'],
+  ['fractions', { car: 0.001, truck: 0.29 }, 'car 0.1 %, truck 29 %'],
+] as const)('the page shows %s %j as %s', (kind, value, text) => {
+  expect(shownOption(kind, value)).toBe(text);
+});
+
 test('each choice of a kind is a value of it, or none', () => {
   for (const { read, choices = [] } of Object.values(OPTION_KINDS)) {
     for (const [text] of choices) expect(text === '' || read(text) !== null).toBe(true);

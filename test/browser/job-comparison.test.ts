@@ -22,7 +22,8 @@ function changedOf(photo: Photo, index: number): Photo['detections'] {
   if (index === 1 || other === undefined) return photo.detections.slice(1);
   const { width, height } = photo.size;
   const isNew = { class: 'bus', confidence: 0.66, box: [0, 0, width / 5, height / 9] as const };
-  return [{ ...other, class: 'motorcycle' }, ...rest, { ...isNew, box: [...isNew.box] }];
+  const name = other.class === 'motorcycle' ? 'truck' : 'motorcycle';
+  return [{ ...other, class: name }, ...rest, { ...isNew, box: [...isNew.box] }];
 }
 
 let photos: Photo[];

@@ -108,6 +108,27 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     );
   });
 
+  test('a late answer to an earlier choice does not take the place of a later one', async () => {
+    const byHour = '**/counts?by=hour*';
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(byHour, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(at(jobHash));
+    await page.getByText('Boxes by hour, day or folder').click();
+    await page.getByRole('button', { name: 'Folder' }).click();
+    const byFolder = page.getByRole('img', { name: /boxes in 1 group/ });
+    await byFolder.waitFor();
+    const late = page.waitForResponse(byHour);
+    answer();
+    await (await late).finished();
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+    expect(await byFolder.count()).toBe(1);
+    await page.unroute(byHour);
+  });
+
   test('a job of 1,000 images is scrolled, filtered and opened; Back leads to the same tile', async () => {
     await page.goto(at(jobHash));
     await tiles().first().waitFor();
@@ -141,6 +162,22 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.locator('.stage img').waitFor();
     await page.goBack();
     await page.locator('[data-place="8"]:focus').waitFor();
+  });
+
+  test('images that cannot be read take none away that are shown, and come once they can be read', async () => {
+    const images = `**/v1/jobs/${BIG}/images?*`;
+    const problem = page.locator('.job-images .problem');
+    const last = page.locator(`[data-place="${IMAGES - 1}"]`);
+    await page.goto(at(jobHash));
+    await page.locator('.thumbnail img').first().waitFor();
+    await page.route(images, (route) => route.abort());
+    await tiles().first().focus();
+    await page.keyboard.press('End');
+    await problem.waitFor();
+    expect(await last.getAttribute('aria-label')).toBe('Loading');
+    await page.unroute(images);
+    await problem.waitFor({ state: 'detached' });
+    expect(await last.getAttribute('href')).toContain(`/images/${IMAGES - 1}`);
   });
 
   test('a class and a confidence ask for one box that fits both; tiles count such boxes', async () => {

@@ -174,7 +174,9 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await page.keyboard.press('Enter');
     await row('north-gate').locator('.pill.paused').waitFor();
     expect((await answer<Watch>('/v1/watches/north-gate')).paused).toBe(true);
-    // The focus stays on the button.
+    // The focus stays on the button, which takes no press until the call is over.
+    const isOver = page.getByRole('button', { name: 'Resume north-gate', disabled: false });
+    await isOver.waitFor();
     await page.keyboard.press('Enter');
     await row('north-gate').locator('.pill.active').waitFor();
     const { jobs } = await answer<JobList>('/v1/jobs?watch=north-gate');

@@ -4,6 +4,7 @@
 import { appendFileSync, linkSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LatticeError } from '../../src/api/errors.js';
 import { until } from '../support/eventually.js';
 import { contentOf, WatchedFolder } from './watched-folder.js';
 
@@ -227,6 +228,42 @@ describe.each([
     read();
     await folder.expectResults(['in/done.jpg']);
     expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
+  });
+
+  test('an image that was not read is submitted again though its file has not changed', async () => {
+    let isAway = true;
+    folder.detector.before = () =>
+      isAway
+        ? Promise.reject(new LatticeError('image_not_found', 'It is not there.'))
+        : Promise.resolve();
+    await add();
+    folder.write('in/a.jpg');
+    const hasFailed = () => folder.jobs.events.some(({ event }) => event === 'job_failed');
+    await until(hasFailed, 'an image that was not found');
+    isAway = false;
+    await folder.expectResults(['in/a.jpg']);
+    expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
+  });
+
+  test('an image that cannot be read for long is not submitted with every scan', async () => {
+    folder.detector.before = () =>
+      Promise.reject(new LatticeError('image_not_found', 'It is not there.'));
+    await add();
+    folder.write('in/a.jpg');
+    const failed = () => folder.jobs.events.filter(({ event }) => event === 'job_failed').length;
+    await until(() => failed() === 2, 'the first submission and the one after the next scan');
+    const scannedAt = async () => (await view()).progress.scannedAt ?? 0;
+    const before = await scannedAt();
+    await until(async () => (await scannedAt()) > before + 1, 'scans of a second');
+    expect(failed()).toBe(2);
+  });
+
+  test('two names of one new file have a result each, and no error', async () => {
+    folder.write('in/a.jpg');
+    linkSync(folder.at('in/a.jpg'), folder.at('in/b.jpg'));
+    await add();
+    await folder.expectResults(['in/a.jpg', 'in/b.jpg'], 0);
+    expect((await view()).counts).toMatchObject({ submitted: 2, succeeded: 2, failed: 0 });
   });
 
   test('what lies there is left where the watch is told to, also in a path that is added', async () => {

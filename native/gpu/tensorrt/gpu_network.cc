@@ -12,10 +12,12 @@ namespace lattice {
 namespace {
 
 // Explicit quantisation, which is DequantizeLinear alone where only weights are in 8 bits; ONNX's
-// own integer operators and those of ONNX Runtime.
+// own integer operators and those of ONNX Runtime, such as QGemm, MatMulIntegerToFloat and
+// DynamicQuantizeMatMul. QuickGelu computes with floats.
 bool IsQuantised(const OnnxNode& node) {
-  return node.op.find("uantizeLinear") != std::string::npos || node.op.starts_with("QLinear") ||
-         node.op == "ConvInteger" || node.op == "MatMulInteger";
+  const std::string& op = node.op;
+  const bool is_q = op.size() > 1 && op[0] == 'Q' && op[1] >= 'A' && op[1] <= 'Z';
+  return is_q || op.find("uantize") != std::string::npos || op.find("Integer") != std::string::npos;
 }
 
 Status CheckFloatOnly(const OnnxGraph& graph) {
@@ -44,7 +46,8 @@ Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
   // Exporters need not write nodes in order, and OpenBatch needs it.
   SortNodes(model->graph);
   if (info.fixed_batch == 0) {
-    // Asked before, by SetBuckets.
+    // The file's batch is open, where OpenBatch does nothing, or SetBuckets set fixed_batch to 0
+    // because OpenBatch had succeeded. So this does not fail here.
     if (const std::string held = OpenBatch(&*model); !held.empty()) return InvalidModel(held);
   }
   status = SetFloatType(*model, head ? kFloat16 : kFloat);

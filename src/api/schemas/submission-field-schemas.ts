@@ -5,7 +5,10 @@ import { FIELD_ROWS, type FieldRow, type WireFields } from '../submission-fields
 
 const MOST_URL = 2_048;
 
-/** Written out: `URL` makes hosts of `http:x` and `http:///x`, and drops white space, without a word. */
+/**
+ * An address with its `//` and host. `URL` alone is too lenient: it reads `http:x` and `http:///x` as `http://x`, and
+ * removes white space, without an error.
+ */
 const WRITTEN_URL = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/\\?#@]+(?:[/?#]\S*)?$/;
 
 /** No user name either: the pattern has no `@` before the path. */

@@ -141,8 +141,8 @@ export class FolderScan {
   }
 
   /** Images of the watch have got their outcomes: the ledger may say something else now. */
-  askAgain(): FileCounts {
-    this.#files.askAgain();
+  askAgain(notRead: readonly string[]): FileCounts {
+    this.#files.askAgain(notRead);
     return this.#files.counts;
   }
 

@@ -9,9 +9,9 @@
  *     ▼ permission        │                    └─── takeNew ───┘
  *   skipped ──── look ────┘
  *
- * A new version of a file begins at `unstable`; `takeAsHandled` makes a file `handled` from any state; a file that a
- * whole scan does not find is dropped. A skipped file whose permission was given is stable at the next look; one that
- * gets content has a new version.
+ * A new version of a file begins at `unstable`; `takeAsHandled` makes a file `handled` from any state; a handled file
+ * whose image was not read is `stable` after `askAgain`; a file that a whole scan does not find is dropped. A skipped
+ * file whose permission was given is stable at the next look; one that gets content has a new version.
  *
  * A file is stable when two looks, `settleMs` apart by a clock that nobody sets, have found the same version. A
  * restless one, which is overwritten for `MOST_SETTLES` times as long, counts as stable without that.
@@ -177,10 +177,14 @@ export class SeenFiles {
     }
   }
 
-  /** The ledger may say something else of deferred files now. */
-  askAgain(): void {
+  /** The ledger may say something else now: of deferred files, and of handled ones whose images were not read. */
+  askAgain(notRead: readonly string[]): void {
     for (const [path, entry] of this.#first('deferred', Infinity))
       this.#become(path, entry, 'stable');
+    for (const path of notRead) {
+      const entry = this.#entries.get(path);
+      if (entry?.state === 'handled') this.#become(path, entry, 'stable');
+    }
   }
 
   /** The new files that came first. `lookAgain` looks at each: one that has another version by then is not taken. */

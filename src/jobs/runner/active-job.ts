@@ -7,13 +7,14 @@
  *
  * on disk        not read yet; next: ahead, or unsaved where a stored result is reused
  * ahead          read; next: in the detector
- * in the detector; from `enter` to `finish`, also while its model loads; next, by its end: unsaved (done, poison), set
- *                aside (no_means), being written (part), ahead (late, model_changed), on disk for the next process
- *                (left)
+ * in the detector; from `enter` to `finish`, also while its model loads; next, by its end: unsaved (done, poison; part
+ *                where the file is at rest; no_means after the patience), set aside (no_means), being written (part),
+ *                ahead (late, model_changed), on disk for the next process (left)
  * apart          a suspect, run alone by `#runSuspects` of the runner; next: as in the detector, so that a late one
  *                joins the others. One that is poison is not run there: its place in the order ends it
- * set aside      it could not be read; next: ahead after a pause, unsaved with its error after the patience
- * being written  its file was not whole; next: ahead once the file rests or the time for it is over
+ * set aside      it could not be read; next: ahead after a pause; one that fails again after the patience is unsaved
+ *                with its error
+ * being written  its file was not whole; next: ahead after a pause, until the file rests or the time for it is over
  * unsaved        has an outcome; next: stored, by `save`
  *
  * An image that a process died of twice runs no more (`poison`). One without an outcome when its job ends is `not_run`.

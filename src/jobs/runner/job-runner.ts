@@ -1,6 +1,7 @@
 /**
  * Feeds the images of all jobs to the detector, the most urgent first, and stores their outcomes. Holds few
- * images of a job at a time; the others stay on disk. Runs on the main thread; nothing here blocks.
+ * images of a job at a time; the others stay on disk. `store/job-transitions.ts` says when a job is completed or
+ * failed, and what a restart does. Runs on the main thread; nothing here blocks.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActiveJob, READ_AHEAD, type ActiveJobParts, type WaitingJob } from './active-job.js';

@@ -1,9 +1,12 @@
 /** The images of a job by their place in the filter, as far as they are needed: a job may have a million. */
 import type { JobImage, JobImages } from '../../client/records.js';
+import { ServiceError } from '../../client/service-error.js';
 
 const PAGE = 60;
 /** Images kept; those farthest from the view go first. */
 const MOST_KEPT = 900;
+/** Pause after a fault that may pass. */
+const RETRY_MS = 3_000;
 
 export interface ImagePagesOptions {
   fetch: (offset: number, limit: number, signal: AbortSignal) => Promise<JobImages>;
@@ -13,20 +16,22 @@ export interface ImagePagesOptions {
 
 export class ImagePages {
   readonly #options: ImagePagesOptions;
-  readonly #images = new Map<number, JobImage>();
+  readonly #images = new Map<number, { image: JobImage; epoch: number }>();
   readonly #stop = new AbortController();
   #wanted = { from: 0, to: 0 };
   #isLoading = false;
-  /** True: known images may have changed, and are asked for again when they are in view. */
-  #isStale = false;
+  /** Grows with each `refresh`: what was asked for in an earlier epoch may have changed since. */
+  #epoch = 0;
   #matching: number | null = null;
+  #matchingEpoch = 0;
   #fault: unknown = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: ImagePagesOptions) {
     this.#options = options;
   }
 
-  /** How many images there are; null until the first page has come. */
+  /** How many images pass the filter; null until the first page has come. */
   get matching(): number | null {
     return this.#matching;
   }
@@ -39,38 +44,46 @@ export class ImagePages {
     return this.#images.size;
   }
 
+  /** The image as it was read last. */
   at(place: number): JobImage | undefined {
-    return this.#images.get(place);
+    return this.#images.get(place)?.image;
   }
 
-  /** Loads the places from `from` to before `to`, unless they are there. Of several calls the last one counts. */
+  /**
+   * Loads the places from `from` to before `to`, unless they were read since the last `refresh`. Of several calls the
+   * last one counts. After a fault that may pass they are asked for again.
+   */
   want(from: number, to: number): void {
     this.#wanted = { from, to };
     void this.#load();
   }
 
-  /** Asks again for what is in view. */
+  /** The images may have changed: those in view are read again now, the others when they come into view. */
   refresh(): void {
-    this.#isStale = true;
+    this.#epoch += 1;
     void this.#load();
   }
 
   /** No further request, and no further call of the listener. */
   close(): void {
     this.#stop.abort();
+    clearTimeout(this.#retry);
   }
 
   async #load(): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
+    clearTimeout(this.#retry);
     try {
       for (let span = this.#missing(); span !== null; span = this.#missing()) {
-        this.#isStale = false;
         await this.#loadSpan(span);
       }
     } catch (fault) {
       if (this.#stop.signal.aborted) return;
       this.#fault = fault;
+      if (fault instanceof ServiceError && fault.isPassing) {
+        this.#retry = setTimeout(() => void this.#load(), RETRY_MS);
+      }
       this.#options.onChange();
     }
     this.#isLoading = false;
@@ -78,26 +91,32 @@ export class ImagePages {
 
   async #loadSpan({ from, to }: { from: number; to: number }): Promise<void> {
     const { signal } = this.#stop;
+    const epoch = this.#epoch;
     const page = await this.#options.fetch(from, Math.max(1, to - from), signal);
     if (signal.aborted) return;
-    page.images.forEach((image, index) => this.#images.set(from + index, image));
-    this.#matching = page.matching;
-    this.#fault = null;
+    page.images.forEach((image, index) => this.#images.set(from + index, { image, epoch }));
     // A page with many boxes ends early: the rest is asked for next. A page that is empty is the end.
-    if (page.images.length === 0) this.#wanted = { from: 0, to: 0 };
+    this.#matching = page.images.length === 0 ? Math.min(from, page.matching) : page.matching;
+    this.#matchingEpoch = epoch;
+    this.#fault = null;
     this.#forget();
     this.#options.onChange();
   }
 
-  /** The first places that are wanted and not there; null when all are. */
+  /**
+   * The next places to ask for; null where none are missing. While the number of images is not known a page at least;
+   * once it may have changed, the first places in view; else the first ones in view that were not read since.
+   */
   #missing(): { from: number; to: number } | null {
     if (this.#stop.signal.aborted) return null;
     const { from, to } = this.#wanted;
-    const end = Math.min(to, this.#matching ?? to);
-    if (this.#isStale) return { from, to: Math.min(to, from + 2 * PAGE) };
     if (this.#matching === null) return { from, to: Math.max(to, from + PAGE) };
+    // Their number may have changed too, also where no place is in view.
+    if (this.#matchingEpoch !== this.#epoch) return { from, to: Math.min(to, from + PAGE) };
+    const end = Math.min(to, this.#matching);
     for (let place = from; place < end; place++) {
-      if (!this.#images.has(place)) return { from: place, to: Math.min(end, place + PAGE) };
+      const isRead = this.#images.get(place)?.epoch === this.#epoch;
+      if (!isRead) return { from: place, to: Math.min(end, place + PAGE) };
     }
     return null;
   }

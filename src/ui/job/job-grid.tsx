@@ -36,9 +36,11 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
   useEffect(() => {
     if (epoch > 1) images.refresh();
   }, [images, epoch]);
-  if (images.fault !== null) return <Problem error={images.fault} />;
+  const problem = images.fault !== null && <Problem error={images.fault} />;
+  if (images.matching === null && problem !== false) return problem;
   return (
     <section class="job-images" aria-label="Images">
+      {problem}
       <p class="fine" role="status">
         {images.matching === null ? 'Reading the images' : countText(images.matching, job, filter)}
       </p>

@@ -16,6 +16,8 @@ interface PointerActions {
 /** A pointer that moved less was pressed, not dragged. */
 const STILL = 4;
 const WHEEL_STEP = 0.002;
+/** The bit of the left button, a finger or the tip of a pen in `PointerEvent.buttons`. */
+const LEFT = 1;
 
 export function usePointers(stage: RefObject<HTMLElement | null>, actions: PointerActions): void {
   const current = useRef(actions);
@@ -34,13 +36,16 @@ function listen(element: HTMLElement, actions: { current: PointerActions }): () 
     return { x: event.clientX - left, y: event.clientY - top };
   };
   const onDown = (event: PointerEvent): void => {
-    if (isTool(event)) return;
+    if (event.button !== 0 || isTool(event)) return;
     if (down.size === 0) travelled = 0;
     down.set(event.pointerId, place(event));
+    // A drag that moves the picture goes on beside the stage; at zoom 1 there is nothing to move.
     if (actions.current.isZoomed() || down.size > 1) element.setPointerCapture(event.pointerId);
   };
   const onMove = (event: PointerEvent): void => {
     const at = place(event);
+    // A pointer that is not captured may have been released beside the stage.
+    if ((event.buttons & LEFT) === 0) down.delete(event.pointerId);
     const before = down.get(event.pointerId);
     if (before === undefined) {
       if (event.pointerType !== 'touch') actions.current.hover(at);

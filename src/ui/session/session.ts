@@ -38,17 +38,27 @@ function clientOf(key: string | null): LatticeClient {
   });
 }
 
-/** Shows what comes; what was shown stays when a call fails. Never rejects. */
+/** The newest call whose answer each signal shows. */
+const newest = new WeakMap<Signal, Promise<unknown>>();
+
+/**
+ * Shows what comes, unless another call for the same signal has been made since; what was shown stays when a call
+ * fails. Never rejects.
+ */
 export async function show<T>(
   call: Promise<T>,
   shown: Signal<T | null>,
   fault: Signal<unknown>,
 ): Promise<void> {
+  newest.set(shown, call);
+  const isNewest = (): boolean => newest.get(shown) === call;
   try {
-    shown.value = await call;
+    const came = await call;
+    if (!isNewest()) return;
+    shown.value = came;
     fault.value = null;
   } catch (error) {
-    fault.value = error;
+    if (isNewest()) fault.value = error;
   }
 }
 

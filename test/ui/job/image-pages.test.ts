@@ -1,6 +1,7 @@
 /** Which images of a job are asked for, and which are kept. */
 import { expect, test } from 'vitest';
 import type { JobImage, JobImages } from '../../../src/client/records.js';
+import { ServiceError } from '../../../src/client/service-error.js';
 import { ImagePages } from '../../../src/ui/job/image-pages.js';
 import { eventually } from '../../support/eventually.js';
 
@@ -80,6 +81,67 @@ test('images that may have changed are asked for again, those in view only', asy
     expect(changes()).toBeGreaterThan(before);
   });
   expect(asked).toEqual([[120, 30]]);
+});
+
+test('images that were read before a change are asked for again when they come into view', async () => {
+  const { pages, asked, shown } = pagesOf(500);
+  await shown(0, 24);
+  await shown(300, 324);
+  asked.length = 0;
+  pages.refresh();
+  await eventually(() => {
+    expect(asked).toEqual([[300, 24]]);
+  });
+  pages.want(0, 24);
+  await eventually(() => {
+    expect(asked).toEqual([
+      [300, 24],
+      [0, 24],
+    ]);
+  });
+  expect(pages.at(0)?.index).toBe(0);
+});
+
+test('after a change all in view are asked for again, also where a page ends early', async () => {
+  const { pages, asked, shown } = pagesOf(500, 10);
+  await shown(0, 25);
+  asked.length = 0;
+  pages.refresh();
+  await eventually(() => {
+    expect(asked.map(([offset]) => offset)).toEqual([0, 10, 20]);
+  });
+});
+
+test('after a fault that may pass the images are asked for again; those of before stay until then', async () => {
+  let path = 'before.jpg';
+  let isAway = false;
+  const pages = new ImagePages({
+    fetch: () =>
+      isAway
+        ? Promise.reject(ServiceError.ofClient('unreachable', 'It is away.'))
+        : Promise.resolve({
+            images: [{ ...image(0), image_path: path }],
+            matching: 1,
+            next_offset: null,
+          }),
+    onChange: () => undefined,
+  });
+  pages.want(0, 10);
+  await eventually(() => {
+    expect(pages.at(0)?.image_path).toBe('before.jpg');
+  });
+  [isAway, path] = [true, 'after.jpg'];
+  pages.refresh();
+  await eventually(() => {
+    expect(pages.fault).toBeInstanceOf(ServiceError);
+  });
+  expect(pages.at(0)?.image_path).toBe('before.jpg');
+  isAway = false;
+  await eventually(() => {
+    expect(pages.at(0)?.image_path).toBe('after.jpg');
+  });
+  expect(pages.fault).toBeNull();
+  pages.close();
 });
 
 test('a fault is told; the next call tries again', async () => {

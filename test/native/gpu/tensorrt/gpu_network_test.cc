@@ -307,12 +307,26 @@ TEST(GpuNetworkTest, RefusesQuantisedModelsAndSaysWhatToDo) {
   }
 }
 
-TEST(GpuNetworkTest, RefusesWeightsThatAreQuantised) {
+TEST(GpuNetworkTest, RefusesEachOperatorOf8Bits) {
+  for (const char* op :
+       {"DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "ConvInteger", "MatMulInteger",
+        // Those of ONNX Runtime.
+        "QLinearAdd", "QGemm", "QAttention", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"}) {
+    test::GraphWriter graph;
+    graph.Node(op, {"images", "scale"}, {"output0"});
+    const auto refused = GpuNetwork(graph.Model(), {}, std::nullopt);
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidModel) << op;
+    const std::string sentence = refused.status().message();
+    EXPECT_NE(sentence.find("quantised to 8 bits"), std::string::npos) << op << ": " << sentence;
+    EXPECT_NE(sentence.find(op), std::string::npos) << sentence;
+  }
+}
+
+TEST(GpuNetworkTest, TakesAnOperatorOfFloatsWhoseNameBeginsWithQ) {
   test::GraphWriter graph;
-  graph.Node("DequantizeLinear", {"images", "scale"}, {"output0"});
-  const auto refused = GpuNetwork(graph.Model(), {}, std::nullopt);
-  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidModel);
-  EXPECT_NE(refused.status().message().find("DequantizeLinear"), std::string::npos);
+  graph.Node("QuickGelu", {"images"}, {"output0"});
+  const auto converted = GpuNetwork(graph.Model(), {}, std::nullopt);
+  EXPECT_EQ(converted.status().message().find("quantised"), std::string::npos);
 }
 
 }  // namespace
