@@ -12,18 +12,20 @@ import type { Region } from '../../src/api/region-rules.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import type { NativeWorker } from '../../src/execution/here/native-worker.js';
 import { openDetector } from '../../src/execution/here/open-detector.js';
-import type { Detector } from '../../src/execution/detector.js';
+import { startJobs, type Jobs } from '../../src/jobs/jobs.js';
 import type { JobImages } from '../../src/jobs/stored-images.js';
 import { loadConfig } from '../../src/settings/config.js';
 import type { ImageEntry, Job } from '../../src/store/job.js';
+import { openStore } from '../../src/store/service-store.js';
+import type { Views } from '../../src/views/views.js';
 import { regionBetween } from '../support/region-between.js';
 import { hasTestdata, SHARED_TESTDATA } from '../support/service-process.js';
 import { overWorkers } from '../support/simulated-worker.js';
 import { silent } from '../support/silent-logger.js';
-import { ended, openTestJobs, specOf, TemporaryFolder, type TestJobs } from './job-folder.js';
+import { ended, openParts, specOf, TemporaryFolder } from './job-folder.js';
 
 /** LATTICE_TEST_QUESTIONS=200 asks more. */
-const QUESTIONS = Number(process.env['LATTICE_TEST_QUESTIONS'] ?? 24);
+const QUESTIONS = Number(process.env.LATTICE_TEST_QUESTIONS ?? 24);
 const DEMO = join(PACKAGE_ROOT, 'models', 'demo');
 const PHOTOS = ['bus.jpg', 'car-640x382.jpg', 'traffic-640x640.jpg', 'coco-000000181542.jpg'];
 const roots = hasTestdata ? [DEMO, join(SHARED_TESTDATA, 'images')] : [DEMO];
@@ -34,19 +36,27 @@ const photos = [
 const NAMES = ['car', 'truck', 'bus', 'motorcycle'];
 
 const folder = new TemporaryFolder();
-let jobs: TestJobs;
+let jobs: Jobs;
+let views: Views;
 let worker: NativeWorker;
 
 beforeAll(async () => {
   const config = { ...loadConfig({ dataDir: folder.path }, {}), imageRoots: roots };
   worker = await openDetector(config, silent);
-  // The helper asks for a fake: jobs use the port alone.
-  const port = overWorkers([worker]) as Detector as TestJobs['detector'];
-  jobs = await openTestJobs(folder, { imageRoots: roots, scoreFloor: 0.05 }, port);
-  await jobs.views.put('gate-2', { paths: [], regions: [regionBetween('gate', 0, 0.6)] }, null);
+  const store = await openStore(folder.path);
+  const parts = await openParts(store, folder.path, { imageRoots: roots });
+  views = parts.views;
+  jobs = await startJobs(store, {
+    ...config,
+    ...parts,
+    detector: overWorkers([worker]),
+    volumePatienceMs: 0,
+    logger: silent,
+  });
+  await views.put('gate-2', { paths: [], regions: [regionBetween('gate', 0, 0.6)] }, null);
 });
 afterAll(async () => {
-  await jobs[Symbol.asyncDispose]();
+  await jobs.stop(0);
   await worker.close();
   folder[Symbol.dispose]();
 });
@@ -160,7 +170,7 @@ describe('a question of stored boxes', () => {
     expect(image).not.toHaveProperty('regionCounts');
     // A later version of the view changes nothing in what was stored.
     const before = await readings(await jobs.service.asking({ confidence: 0.2 }, null), base);
-    await jobs.views.put('gate-2', { paths: [], regions: [regionBetween('gate', 0.6, 1)] }, null);
+    await views.put('gate-2', { paths: [], regions: [regionBetween('gate', 0.6, 1)] }, null);
     const after = await readings(await jobs.service.asking({ confidence: 0.2 }, null), base);
     expect(after).toEqual(before);
   });
