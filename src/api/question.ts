@@ -13,7 +13,7 @@ const isOfRun = (name: string): boolean => (OF_RUN as readonly string[]).include
 export const QUESTION_ROWS = PARAMETER_ROWS.filter(({ name }) => !isOfRun(name));
 export const RUN_ROWS = PARAMETER_ROWS.filter(({ name }) => isOfRun(name));
 
-/** What differs from the question of the run; the rest stays as it was. */
+/** The options that differ from those of the run; the others stay as they were. */
 export type Question = Partial<Omit<DetectionParameters, OfRun> & Pick<DetectOptions, 'classes'>>;
 
 /** The options of a run as if it had been asked the question. */

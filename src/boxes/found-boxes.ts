@@ -25,7 +25,7 @@ const FORM = 1;
 const IS_CUT = 1;
 const LACKS_VEHICLES = 2;
 
-/** Packs the best boxes. Corners are kept in thousandths of a pixel, confidences in millionths, as answers have them. */
+/** Packs the best boxes: corners in thousandths of a pixel, confidences in millionths, as answers have them. */
 export function packFound({ detections, ...found }: FoundBoxes): Uint8Array {
   const kept = detections.slice(0, MOST_KEPT);
   const firstLeftOut = detections[MOST_KEPT];
@@ -90,8 +90,8 @@ const MORE = 0x80;
 const LOW = MORE - 1;
 
 /**
- * Writes whole numbers of either sign in as few bytes as they need: the sign is the lowest bit, so that small numbers are
- * short.
+ * Writes whole numbers of either sign in as few bytes as they need: the sign is the lowest bit, so that small numbers
+ * are short.
  */
 class Writer {
   readonly #bytes: number[] = [];

@@ -83,7 +83,7 @@ export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
 /** `image`, `folder`, `hour` or `day`. */
 export type CountsBy = z.output<typeof countsQuerySchema>['by'];
 export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;
-/** What may be asked of the boxes that a job keeps: what is left out is as the job asked. */
+/** A question of the boxes that a job keeps: options that are left out are as the job asked. */
 export type JobQuestion = Partial<
   Omit<WireParameters, 'iou_threshold' | 'tiles'> & { classes: readonly string[] }
 >;

@@ -1,4 +1,4 @@
-/** Reads the images of a job page by page: each page is whole, and two are never parsed in one turn of the event loop. */
+/** Reads the images of a job page by page: each page is whole, and two are never parsed in one turn. */
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { jobNotFound } from '../store/job.js';

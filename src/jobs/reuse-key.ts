@@ -10,7 +10,7 @@ export interface ReuseSubject {
   /** The state that the boxes depend on beside the request: the version of the service, its settings. */
   environment: string;
   owner: string | null;
-  /** What is asked of the boxes is not among what they depend on. */
+  /** Only the options of the run count: the others are asked of the boxes. */
   options: DetectOptions;
   /** Score floor of the job. */
   scoreFloor: number;

@@ -1,8 +1,8 @@
 /**
  * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have
  * a million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome,
- * `image_boxes` what the network found in it, `job_boxes` a row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per
- * model file.
+ * `image_boxes` the boxes that the network found in it, `job_boxes` a row per class and step of confidence,
+ * `job_regions` a row per region and class, `job_models` a row per model file.
  */
 import { byClassKey, classKey } from '../api/class-key.js';
 import { FIGURE_ROWS, NO_FIGURES } from '../api/job-figures.js';

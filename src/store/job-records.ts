@@ -100,7 +100,7 @@ export interface StoredImage {
   outcome: string | null;
 }
 
-/** What the network found in an image, packed, and the view of its result as JSON; null where it is not known. */
+/** The boxes that the network found in an image, packed, and the view of its result as JSON; null: not known. */
 export interface StoredFound {
   found: Uint8Array | null;
   view: string | null;

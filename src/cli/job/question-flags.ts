@@ -18,7 +18,7 @@ export function addQuestionFlags(command: Command): Command {
   );
 }
 
-/** What the flags do not name is as the job asked. */
+/** Options that no flag names are as the job asked. */
 export function questionOf({ classes, ...flags }: QuestionFlags): JobQuestion {
   return { ...toWireParameters(flags), ...(classes && { classes }) };
 }

@@ -67,7 +67,7 @@ interface Ended {
   taken: PictureTime | null;
   /** The keys under which the result can be found; null: it cannot be. */
   keys: ReuseKeys | null;
-  /** What the network found, see `packFound`; null where it did not run. */
+  /** The boxes that the network found, see `packFound`; null where it did not run. */
   found: Uint8Array | null;
 }
 
