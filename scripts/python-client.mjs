@@ -59,8 +59,14 @@ const OPTIONS = [
     text: 'Which jobs are listed, and in which order.',
   },
   {
+    name: 'Question',
+    ...queryOf('/v1/jobs/{job_id}/summary'),
+    text: 'What may be asked of the boxes that a job keeps, in place of its own question.',
+  },
+  {
     name: 'ChangesQuery',
     ...queryOf('/v1/jobs/{job_id}/changes', 'with'),
+    over: 'Question',
     text: 'What counts as a change between two jobs.',
   },
 ];

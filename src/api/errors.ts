@@ -52,6 +52,7 @@ const ROWS = {
   job_not_finished: { status: 409, title: 'Job is still pending or running', of: 'job' },
   job_already_finished: { status: 409, title: 'Job has already ended', of: 'job' },
   nothing_to_retry: { status: 422, title: 'The job has no failed images', of: 'job' },
+  needs_new_run: { status: 422, title: 'The stored boxes cannot answer this', of: 'job' },
   no_webhook: { status: 422, title: 'The job has no webhook', of: 'job' },
   cancelled: { status: 409, title: 'Cancelled', of: 'job', passing: true, unfinished: true },
   all_images_failed: { status: 422, title: 'No image of the job could be processed', of: 'job' },

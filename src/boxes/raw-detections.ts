@@ -3,8 +3,8 @@ import type { Detection } from '../api/schemas/image.js';
 
 const ROW = 6;
 /** Finer than the network knows; without it every float32 shows ten digits of its binary form. */
-const PER_PIXEL = 1e3;
-const PER_SCORE = 1e6;
+export const PER_PIXEL = 1e3;
+export const PER_SCORE = 1e6;
 
 /** `rows` holds n x 6 floats: x1, y1, x2, y2, confidence, class id. Order is kept. */
 export function detectionsFrom(rows: Float32Array, classNames: readonly string[]): Detection[] {

@@ -1,61 +1,74 @@
 /**
- * Applies the options of a request to the boxes that the engine has found: thresholds by class, sizes, one box per
- * vehicle, masks and regions. Whichever engine found them, all of it happens here.
+ * Applies the question of a request to the boxes that the engine has found: classes, thresholds, sizes, one box per
+ * vehicle, masks and regions. Whichever engine found them and whenever they are asked, all of it happens here.
  */
-import type { Detection, ImageSize, ProcessedImage } from '../api/schemas/image.js';
 import { isDefaultVehicles, type DetectOptions } from '../api/options.js';
-import { isMask, sortIntoRegions, withoutMasked } from './regions.js';
-import { intersectionOverUnion } from './overlap.js';
+import type { Detection, ImageSize, ProcessedImage } from '../api/schemas/image.js';
 import { byClassKey, classKey } from '../api/class-key.js';
+import type { FoundBoxes } from './found-boxes.js';
+import { intersectionOverUnion } from './overlap.js';
+import { sortIntoRegions, withoutMasked } from './regions.js';
 
 /** More than a picture has, so that what is left out later takes no place of what stays. */
 const FOUND_BY_ENGINE = 10_000;
 
-/** The detection parameters that the engine needs. */
+/** The lowest score that a box of an answer can have. */
+export function leastThreshold({
+  confidence,
+  classThresholds,
+}: Pick<DetectOptions, 'confidence' | 'classThresholds'>): number {
+  return Math.min(confidence, ...Object.values(classThresholds));
+}
+
+/** The detection parameters that the engine needs to find all boxes above the floor that the options ask for too. */
 export function engineParameters(
   options: DetectOptions,
+  scoreFloor: number,
 ): Pick<DetectOptions, 'confidence' | 'iou' | 'tiles' | 'maxDetections'> {
-  const { confidence, classThresholds, iou, tiles, maxDetections } = options;
-  return {
-    confidence: Math.min(confidence, ...Object.values(classThresholds)),
-    iou,
-    tiles,
-    maxDetections: leavesOut(options) ? FOUND_BY_ENGINE : maxDetections,
-  };
+  const { iou, tiles } = options;
+  const confidence = Math.min(scoreFloor, leastThreshold(options));
+  return { confidence, iou, tiles, maxDetections: FOUND_BY_ENGINE };
 }
 
-/** `found`, and the result: highest confidence first. `truncated`: there were more than the most boxes allowed. */
+/** The result, highest confidence first. `truncated`: boxes that were asked for are not in it. */
 export function refineDetections(
-  found: Detection[],
+  found: FoundBoxes,
   options: DetectOptions,
-  image: ImageSize,
 ): Pick<ProcessedImage, 'detections' | 'truncated' | 'regionCounts'> {
   const { maxDetections, regions } = options;
-  const left = leavesOut(options) ? leftOf(found, options, image) : found;
+  const { image } = found;
+  const left = leftOf(found, options);
   const kept = left.slice(0, maxDetections);
+  const isIncomplete = found.isCut && found.floor > leastThreshold(options);
   return {
     ...(regions?.length ? sortIntoRegions(kept, regions, image) : { detections: kept }),
-    truncated: left.length > maxDetections,
+    truncated: left.length > maxDetections || isIncomplete,
   };
-}
-
-function leavesOut(options: DetectOptions): boolean {
-  const { classThresholds, minSize, maxSize, regions } = options;
-  const hasThresholds = Object.keys(classThresholds).length > 0;
-  const hasMask = regions?.some(isMask) ?? false;
-  return hasThresholds || minSize > 0 || maxSize > 0 || mergesClasses(options) || hasMask;
 }
 
 /** A box that is another's alternative has no region: the better one is what is seen there. */
-function leftOf(found: Detection[], options: DetectOptions, image: ImageSize): Detection[] {
-  const sure = aboveThresholds(found, options);
+function leftOf(found: FoundBoxes, options: DetectOptions): Detection[] {
+  const { image } = found;
+  const sure = aboveThresholds(ofClasses(found, options), options);
   const sized = ofSize(sure, options, image);
   const single = mergesClasses(options) ? oneBoxEach(sized, options.iou) : sized;
   return withoutMasked(single, options.regions ?? [], image);
 }
 
+function ofClasses(
+  { detections, lacksVehicles }: FoundBoxes,
+  { classes }: DetectOptions,
+): Detection[] {
+  if (classes === null || (lacksVehicles && isDefaultVehicles(classes))) return detections;
+  const wanted = new Set(classes.map(classKey));
+  return detections.filter((box) => wanted.has(classKey(box.class)));
+}
+
 /** A request that names no classes counts vehicles. */
-function mergesClasses({ mergeClasses, classes }: DetectOptions): boolean {
+export function mergesClasses({
+  mergeClasses,
+  classes,
+}: Pick<DetectOptions, 'mergeClasses' | 'classes'>): boolean {
   return mergeClasses ?? isDefaultVehicles(classes);
 }
 
@@ -64,7 +77,6 @@ function aboveThresholds(
   { confidence, classThresholds }: DetectOptions,
 ): Detection[] {
   const byClass = byClassKey(classThresholds);
-  if (byClass.size === 0) return found;
   return found.filter((box) => box.confidence > (byClass.get(classKey(box.class)) ?? confidence));
 }
 

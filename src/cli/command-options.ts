@@ -64,8 +64,14 @@ export function givenFlags(
 }
 
 /** `withDefaults`: the command has the defaults of the service; else the service has them. */
-export function addParameterFlags(command: Command, { withDefaults }: { withDefaults: boolean }) {
-  for (const row of PARAMETER_ROWS) {
+export function addParameterFlags(
+  command: Command,
+  {
+    withDefaults,
+    rows = PARAMETER_ROWS,
+  }: { withDefaults: boolean; rows?: readonly ParameterRow[] },
+) {
+  for (const row of rows) {
     const [option, ...more] = toOptions(row);
     const hasDefault = withDefaults && row.default !== null && row.ofModel !== true;
     command.addOption(hasDefault ? option.default(row.default) : option);

@@ -6,6 +6,7 @@ import { addExportFlags, checkExportFlags, type ExportFlags } from './export-out
 import type { CountsFlags } from './job/counting.js';
 import { OUTPUT_FLAG } from './output-file.js';
 import { addFilterFlags } from './job/filter-flags.js';
+import { addQuestionFlags, type QuestionFlags } from './job/question-flags.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
@@ -29,6 +30,7 @@ Examples:
   $ lattice job result $JOB --json > boxes.json
   $ lattice job result $JOB --format coco -o boxes.coco.json
   $ lattice job counts $JOB --by hour --format csv -o counts.csv
+  $ lattice job counts $JOB --confidence 0.3 --classes car,bus --view gate-2
   $ lattice job list --status pending,running
   $ lattice job list --search 'north gate' --tag night
   $ lattice job edit $JOB --name 'North gate, Monday' --keep 90
@@ -124,17 +126,17 @@ function registerResult(parent: Command, terminal: Terminal): void {
     calls: ['job_AaH_VN9D --json > boxes.json', 'job_AaH_VN9D --format coco -o boxes.coco.json'],
   })
     .argument('<job>', 'its id')
-    .action(async (jobId: string, flags: AccessFlags & ExportFlags) => {
+    .action(async (jobId: string, flags: AccessFlags & ExportFlags & QuestionFlags) => {
       checkExportFlags(flags, terminal);
       const { exportResult, showResult } = await import('./job/showing.js');
       if (flags.format === undefined) await showResult(jobId, flags, terminal);
       else await exportResult(jobId, flags.format, flags, terminal);
     });
-  addExportFlags(result);
+  addQuestionFlags(addExportFlags(result));
 }
 
 function registerCounts(parent: Command, terminal: Terminal): void {
-  serviceCommand(parent, {
+  const counts = serviceCommand(parent, {
     name: 'counts',
     description:
       'images and boxes of a job by image, folder, hour or day, of the images that have ended so far',
@@ -154,6 +156,7 @@ function registerCounts(parent: Command, terminal: Terminal): void {
       const { showCounts } = await import('./job/counting.js');
       await showCounts(jobId, flags, terminal);
     });
+  addQuestionFlags(counts);
 }
 
 /** `lattice job watch` follows a job; `lattice watch` is about watched folders. */

@@ -1,6 +1,5 @@
 /** Calls of the API within the deadlines of a client, and how their queries and forms are written. */
 import type { ApiCall, CallOptions, HttpCaller } from './http-call.js';
-import type { DetectRequest } from './records.js';
 
 export const CALL_MS = 30_000;
 /** A result may be of many thousand images. */
@@ -55,33 +54,27 @@ export class ApiCalls {
 }
 
 /** The query of the values that are given. */
-export function queryOf(
-  values: Record<string, string | number | readonly string[] | undefined>,
-): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) query.set(name, textOf(value));
-  }
+export function queryOf(values: object): string {
+  const query = new URLSearchParams(textsOf(values));
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
 }
 
-/** Commas separate the parts of a list, but not in JSON. */
-function textOf(value: string | number | readonly string[]): string {
-  if (typeof value !== 'object') return String(value);
-  return value.some((part) => part.includes(',')) ? JSON.stringify(value) : value.join(',');
+/** The given values of a query or a form as texts. */
+export function textsOf(values: object): [string, string][] {
+  return Object.entries(values).flatMap(([name, value]: [string, unknown]) =>
+    value === undefined || value === null ? [] : [[name, textOf(value)]],
+  );
 }
 
-/** A field of a form: a list of names is the field once per name. */
-export function formTexts(value: DetectRequest[keyof DetectRequest]): string[] {
-  if (value === null || value === undefined) return [];
-  const isNames = Array.isArray(value) && value.every((each) => typeof each === 'string');
-  if (typeof value === 'object' && !isNames) return [JSON.stringify(value)];
-  // Commas separate names, but not in JSON.
-  return [value]
-    .flat()
-    .map((each) => String(each))
-    .map((text) => (text.includes(',') ? JSON.stringify([text]) : text));
+/** Commas separate the names of a list; one with a comma in a name, and other lists and objects, are JSON. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isNames =
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each) => typeof each === 'string' && !each.includes(','));
+  return isNames ? value.join(',') : JSON.stringify(value);
 }
 
 /** A random Idempotency-Key. `randomUUID` is missing in pages of plain `http://` addresses. */

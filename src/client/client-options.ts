@@ -1,10 +1,17 @@
 /** Options of calls, beside the fields of their requests. */
 import type { Access, CallOptions } from './http-call.js';
-import type { RetriedImages } from './records.js';
+import type { JobQuestion, RetriedImages } from './records.js';
 
 export interface ClientOptions extends Access {
   /** Longest time of a call that says nothing else (30 s; a result 5 minutes, `waitFor` 10). */
   deadlineMs?: number;
+}
+
+export interface AskOptions extends CallOptions {
+  /**
+   * Asked of the boxes that the job keeps, in place of its own question; `needs_new_run` where they cannot answer it.
+   */
+  question?: JobQuestion | undefined;
 }
 
 export interface PictureOptions extends CallOptions {

@@ -4,6 +4,7 @@
  * reason of the caller's signal.
  */
 import type {
+  AskOptions,
   ClientOptions,
   PictureOptions,
   RetryOptions,
@@ -53,11 +54,12 @@ import type {
   WebhookList,
 } from './records.js';
 import { AliasCalls } from './alias-calls.js';
-import { ApiCalls, CALL_MS, formTexts, queryOf, randomKey, RESULT_MS } from './api-calls.js';
+import { ApiCalls, CALL_MS, queryOf, randomKey, RESULT_MS, textsOf } from './api-calls.js';
 import { UploadCalls, type PhotoFile, type SendOptions } from './upload-calls.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
 
 export type {
+  AskOptions,
   ClientOptions,
   PictureOptions,
   RetryOptions,
@@ -116,9 +118,7 @@ export class LatticeClient {
     options?: CallOptions,
   ): Promise<DetectResponse> {
     const form = new FormData();
-    for (const [name, value] of Object.entries(fields)) {
-      for (const text of formTexts(value)) form.append(name, text);
-    }
+    for (const [name, text] of textsOf(fields)) form.append(name, text);
     if (picture instanceof File) form.append('image', picture);
     else form.append('image', picture instanceof Blob ? picture : new Blob([picture]), 'image');
     return this.#calls.post('/v1/inference/detect', form, {}, options);
@@ -154,8 +154,12 @@ export class LatticeClient {
   }
 
   /** The record of an ended job, completed or failed; `job_not_finished` before. */
-  result(jobId: string, options?: CallOptions): Promise<JobResult> {
-    return this.#calls.get(`${pathOf(jobId)}/result`, options, RESULT_MS);
+  result(jobId: string, options: AskOptions = {}): Promise<JobResult> {
+    return this.#calls.get(
+      `${pathOf(jobId)}/result${queryOf({ ...options.question })}`,
+      options,
+      RESULT_MS,
+    );
   }
 
   /**
@@ -165,44 +169,49 @@ export class LatticeClient {
   export(
     jobId: string,
     format: ResultFormat,
-    options?: CallOptions,
+    options: AskOptions = {},
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    return this.#calls.file(`${pathOf(jobId)}/result${queryOf({ format })}`, options);
+    const query = queryOf({ format, ...options.question });
+    return this.#calls.file(`${pathOf(jobId)}/result${query}`, options);
   }
 
   /** The pictures of an ended job with their boxes drawn, as a zip in chunks. Rejects as `export` does. */
   drawn(
     jobId: string,
     query: DrawnQuery = {},
-    options?: CallOptions,
+    options: AskOptions = {},
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    return this.#calls.file(`${pathOf(jobId)}/drawn${queryOf(query)}`, options, PICTURES_MS);
+    const asked = queryOf({ ...query, ...options.question });
+    return this.#calls.file(`${pathOf(jobId)}/drawn${asked}`, options, PICTURES_MS);
   }
 
   /** The images of a job with their boxes, those done so far; a page of those that the filter lets through. */
-  images(jobId: string, query: JobImagesQuery = {}, options?: CallOptions): Promise<JobImages> {
-    return this.#calls.get(`${pathOf(jobId)}/images${queryOf(query)}`, options);
+  images(jobId: string, query: JobImagesQuery = {}, options: AskOptions = {}): Promise<JobImages> {
+    const asked = queryOf({ ...query, ...options.question });
+    return this.#calls.get(`${pathOf(jobId)}/images${asked}`, options);
   }
 
   /** The request of the job, and counts of its results so far. */
-  summary(jobId: string, options?: CallOptions): Promise<JobSummary> {
-    return this.#calls.get(`${pathOf(jobId)}/summary`, options);
+  summary(jobId: string, options: AskOptions = {}): Promise<JobSummary> {
+    return this.#calls.get(`${pathOf(jobId)}/summary${queryOf({ ...options.question })}`, options);
   }
 
   /**
    * Images and boxes by image, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many images.
    */
-  counts(jobId: string, by: CountsBy = 'hour', options?: CallOptions): Promise<JobCounts> {
-    return this.#calls.get(`${pathOf(jobId)}/counts${queryOf({ by })}`, options, RESULT_MS);
+  counts(jobId: string, by: CountsBy = 'hour', options: AskOptions = {}): Promise<JobCounts> {
+    const query = queryOf({ by, ...options.question });
+    return this.#calls.get(`${pathOf(jobId)}/counts${query}`, options, RESULT_MS);
   }
 
   /** The same as a CSV file, in chunks; rejects in the middle as `export` does. */
   countsCsv(
     jobId: string,
     by: CountsBy = 'hour',
-    options?: CallOptions,
+    options: AskOptions = {},
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    return this.#calls.file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
+    const query = queryOf({ by, format: 'csv', ...options.question });
+    return this.#calls.file(`${pathOf(jobId)}/counts${query}`, options);
   }
 
   /** Differences from the job `other` over the same images: a page of the images with changes, most changes first. */
@@ -210,19 +219,18 @@ export class LatticeClient {
     jobId: string,
     other: string,
     query: JobChangesQuery = {},
-    options?: CallOptions,
+    options: AskOptions = {},
   ): Promise<JobChanges> {
-    return this.#calls.get(
-      `${pathOf(jobId)}/changes${queryOf({ with: other, ...query })}`,
-      options,
-    );
+    const asked = queryOf({ with: other, ...query, ...options.question });
+    return this.#calls.get(`${pathOf(jobId)}/changes${asked}`, options);
   }
 
   /**
    * How well the job `other` over the same images agrees, with another model say; all images compared, anew each time.
    */
-  agreement(jobId: string, other: string, options?: CallOptions): Promise<JobAgreement> {
-    return this.#calls.get(`${pathOf(jobId)}/agreement${queryOf({ with: other })}`, options);
+  agreement(jobId: string, other: string, options: AskOptions = {}): Promise<JobAgreement> {
+    const query = queryOf({ with: other, ...options.question });
+    return this.#calls.get(`${pathOf(jobId)}/agreement${query}`, options);
   }
 
   /** The deliveries of the job's webhook, with their attempts. */

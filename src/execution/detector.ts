@@ -20,6 +20,11 @@ export interface DetectRequest {
   model?: NamedVersion;
   /** Whether the result says the digest of the file. */
   digest?: boolean;
+  /**
+   * The result has `found`: all boxes above this score, whatever the options ask for. Absent: only the boxes that are
+   * asked for.
+   */
+  scoreFloor?: number;
   /** `sync` runs before all `async` work. */
   kind: 'sync' | 'async';
   /** Effective priority of async work, 0 to 10. */

@@ -7,7 +7,7 @@ import { toMicros } from '../base/rounded.js';
 import { AgreementSums, type Agreement } from '../boxes/agreement.js';
 import type { Job } from '../store/job.js';
 import { comparePairs, type CompareHow, type ImagePair, type JobChanges } from './job-changes.js';
-import type { JobService } from './job-service.js';
+import type { JobImages } from './stored-images.js';
 
 export interface ComparedPlace extends ImagePair {
   path: string;
@@ -21,7 +21,7 @@ export interface JobAgreement extends Omit<Agreement<ComparedPlace>, 'pictures'>
 
 /** Reads both jobs once, side by side, and keeps sums and ten images. */
 export async function agreeJobs(
-  jobs: Pick<JobService, 'statePages' | 'imagesAt'>,
+  jobs: Pick<JobImages, 'statePages' | 'imagesAt'>,
   first: Job,
   second: Job,
   how: Pick<CompareHow, 'nameOf' | 'isOver'>,

@@ -2,7 +2,7 @@
 import { compareBoxes, countChanges, type Change, type ComparedBox } from '../boxes/changes.js';
 import type { Detection, ImageSize } from '../api/schemas/image.js';
 import type { ImageState, Job } from '../store/job.js';
-import type { JobService } from './job-service.js';
+import type { JobImages } from './stored-images.js';
 
 /** Pairs whose boxes are asked for at once; the store gives as many as fill a page. */
 const PAIRS_PER_READ = 100;
@@ -50,7 +50,7 @@ export interface CompareHow {
   isOver: () => boolean;
 }
 
-type Reads = Pick<JobService, 'statePages' | 'imagesAt'>;
+type Reads = Pick<JobImages, 'statePages' | 'imagesAt'>;
 
 /** Compares two jobs. It holds in memory three numbers per image with changes; see `comparePairs`. */
 export async function compareJobs(
@@ -110,7 +110,7 @@ export interface ComparedImage {
 
 /** Yields the pairs one after the other; the boxes of only a few are in memory together. */
 export async function* comparedImages(
-  jobs: Pick<JobService, 'imagesAt'>,
+  jobs: Pick<JobImages, 'imagesAt'>,
   first: Job,
   second: Job,
   pairs: readonly ImagePair[],

@@ -1,11 +1,8 @@
 /** The calls of HTTP, WebSocket and CLI on jobs: a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import { LatticeError, serviceStopping } from '../api/errors.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { Allowances } from '../store/allowances.js';
-import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/schemas/statistics.js';
 import { pageOf, readCursor, writeCursor } from '../api/schemas/list-page.js';
 import type { JobFilter } from '../api/job-filters.js';
@@ -15,32 +12,32 @@ import {
   type Idempotency,
   type ImageCounts,
   type ImageEntry,
-  type ImageOutcome,
   type ImageState,
   type ImageTally,
   type Job,
   type JobEvent,
-  jobNotFound,
   type JobOrigin,
   type JobSpec,
   type RetriedRun,
   withoutOutcome,
 } from '../store/job.js';
+import type { Question } from '../api/question.js';
+import { AskedImages } from './asked-images.js';
+import { ImagePages } from './image-pages.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
 import type {
   JobAllowances,
   JobCounts,
   ListPosition,
-  StoredCounts,
-  StoredImage,
-  StoredJob,
   Submission,
   Submitted,
 } from '../store/job-records.js';
 import type { ServiceStore } from '../store/service-store.js';
+import type { Views } from '../views/views.js';
 import type { StoreAllowances } from '../store/store-allowances.js';
 import type { QueueCounts } from './queue-counts.js';
+import { toCounts, toEntry, toState, type JobImages } from './stored-images.js';
 import type { StoredWatch, WatchedFile } from '../store/watched.js';
 
 export interface ServiceParts {
@@ -58,18 +55,18 @@ export interface ServiceParts {
   /** Jobs were removed: their images are left to be. */
   removed: () => void;
   maxQueuedJobs: number;
+  views: Pick<Views, 'get'>;
+  /** Score floor of new jobs. */
+  scoreFloor: number;
   stats: () => DetectorStats;
   stopping: () => boolean;
 }
 
 const IMAGES_PER_READ = 1000;
-/** Counts by class in JSON, for an image without boxes. */
-const NO_BOXES = '{}';
-
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
-export class JobService {
+export class JobService implements JobImages {
   readonly #parts: ServiceParts;
-  readonly #turns = pLimit(1);
+  readonly #pages = new ImagePages();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -118,7 +115,7 @@ export class JobService {
     idempotency: Idempotency | undefined,
     store: (how: Submission) => Promise<Submitted | null>,
   ): Promise<Submitted> {
-    const { runner, counts } = this.#parts;
+    const { runner, counts, scoreFloor } = this.#parts;
     const refusal = this.#refusal(keyId);
     if (refusal !== null && idempotency === undefined) throw refusal;
     const release = counts.reserve();
@@ -129,6 +126,7 @@ export class JobService {
         idempotency: idempotency ?? null,
         admit: refusal === null,
         allowed: this.#allowedTo(keyId),
+        scoreFloor,
       });
       if (submitted === null) throw refusal ?? this.#queueFull();
       const { job, replayed } = submitted;
@@ -183,7 +181,9 @@ export class JobService {
   async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
     const { store } = this.#parts;
     const job = await store.find(jobId, null);
-    for await (const page of this.#pages(job, (...part) => store.images(...part))) {
+    for await (const page of this.#pages.all(job, IMAGES_PER_READ, (...part) =>
+      store.images(...part),
+    )) {
       yield page.map(toEntry);
     }
   }
@@ -192,7 +192,9 @@ export class JobService {
   async *countPages(jobId: string): AsyncGenerator<ImageCounts[], void> {
     const { store } = this.#parts;
     const job = await store.find(jobId, null);
-    for await (const page of this.#pages(job, (...part) => store.imageCounts(...part))) {
+    for await (const page of this.#pages.all(job, IMAGES_PER_READ, (...part) =>
+      store.imageCounts(...part),
+    )) {
       yield page.filter(({ failed }) => failed !== null).map(toCounts);
     }
   }
@@ -201,36 +203,19 @@ export class JobService {
   async *statePages(jobId: string): AsyncGenerator<ImageState[], void> {
     const { store } = this.#parts;
     const job = await store.find(jobId, null);
-    for await (const page of this.#pages(job, (...part) => store.imageCounts(...part))) {
+    for await (const page of this.#pages.all(job, IMAGES_PER_READ, (...part) =>
+      store.imageCounts(...part),
+    )) {
       yield page.map((image) => toState(image, job));
     }
   }
 
-  /** The images at these places of the input, in this order: of the first ones as many as fill a page, at least one. */
+  /** The images at these places of the input, see `ImagePages.at`. */
   async imagesAt({ jobId }: Job, indexes: readonly number[]): Promise<ImageEntry[]> {
     const { store } = this.#parts;
-    const { number } = await store.find(jobId, null);
-    const images = await store.imagesAt(number, indexes);
-    // A gap means that the job was removed, as in pages.
-    const isWhole = images.every(({ index }, at) => index === indexes[at]);
-    if (images.length === 0 || !isWhole) throw jobNotFound();
-    await this.#ownTurn();
+    const job = await store.find(jobId, null);
+    const images = await this.#pages.at(job, indexes, (...part) => store.imagesAt(...part));
     return images.map(toEntry);
-  }
-
-  async *#pages<T extends { index: number }>(
-    { number, imageCount }: StoredJob,
-    read: (jobNumber: number, from: number, limit: number) => Promise<T[]>,
-  ): AsyncGenerator<T[], void> {
-    for (let from = 0; from < imageCount;) {
-      const images = await read(number, from, IMAGES_PER_READ);
-      const next = (images.at(-1)?.index ?? -1) + 1;
-      // The sweep removes images in no order: a gap means that the job was removed while it was read.
-      if (images.length === 0 || next - from !== images.length) throw jobNotFound();
-      await this.#ownTurn();
-      yield images;
-      from = next;
-    }
   }
 
   /**
@@ -255,22 +240,19 @@ export class JobService {
           sort === 'margin' ? spec.options : undefined,
         )
       : { images: await this.#parts.store.images(number, offset, limit), matching: imageCount };
-    await this.#ownTurn();
+    await this.#pages.ownTurn();
     return { entries: found.images.map(toEntry), matching: found.matching };
-  }
-
-  /**
-   * A turn of the event loop of its own: two pages are never parsed in one, however many callers there are. A message
-   * port can deliver a thousand messages per turn.
-   */
-  #ownTurn(): Promise<void> {
-    return this.#turns(() => setImmediate());
   }
 
   /** Counts of the images that have an outcome so far. */
   async tally({ jobId }: Job): Promise<ImageTally> {
     const { number } = await this.#parts.store.find(jobId, null);
     return this.#parts.store.tally(number);
+  }
+
+  /** Reads that ask another question of the boxes that jobs keep. Rejects with `view_not_found`. */
+  asking(question: Question, keyId: string | null): Promise<AskedImages> {
+    return AskedImages.open({ ...this.#parts, pages: this.#pages }, question, keyId);
   }
 
   /** Jobs in each state, of those that the filter finds whatever its `status`. */
@@ -361,46 +343,6 @@ export class JobService {
       retryAfterS: Math.min(3600, Math.max(1, seconds)),
     });
   }
-}
-
-function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
-  return {
-    index,
-    path,
-    outcome: outcome === null ? null : (JSON.parse(outcome) as ImageOutcome),
-  };
-}
-
-function toState({ index, path, failed, classCounts }: StoredCounts, job: Job): ImageState {
-  if (failed === null) return { index, path, outcome: withoutOutcome(job) };
-  if (failed !== 0) return { index, path, outcome: 'failed' };
-  return { index, path, outcome: classCounts === NO_BOXES ? 'empty' : 'found' };
-}
-
-function toCounts(image: StoredCounts): ImageCounts {
-  const { index, path, failed, classCounts, regionCounts, taken, takenFrom, modifiedNs } = image;
-  return {
-    index,
-    path,
-    failed: failed !== 0,
-    classCounts: JSON.parse(classCounts ?? '{}') as ImageCounts['classCounts'],
-    regionCounts: JSON.parse(regionCounts ?? '{}') as ImageCounts['regionCounts'],
-    taken:
-      taken === null || takenFrom === null
-        ? otherTime(path, modifiedNs)
-        : { time: taken, source: takenFrom },
-  };
-}
-
-/**
- * Where none was read beside the run: no turn, a machine that was overloaded, a volume that did not answer, or an
- * earlier version ran it. The worker has read the file all the same.
- */
-function otherTime(path: string, modifiedNs: string | null): PictureTime | null {
-  const named = timeInName(path);
-  if (named !== null) return { time: named, source: 'name' };
-  const time = modifiedNs === null ? null : wallTimeOf(new Date(Number(modifiedNs) / 1e6));
-  return time === null ? null : { time, source: 'file' };
 }
 
 /** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */

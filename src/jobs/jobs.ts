@@ -25,8 +25,10 @@ export interface JobsOptions {
   /** Stays open longer than the jobs. */
   detector: Detector;
   maxQueuedJobs: number;
+  /** Images keep the boxes above this score, whatever their job asks for. 1, the default: those above its threshold. */
+  scoreFloor?: number;
   uploads: Pick<Uploads, 'borrow' | 'rootOf' | 'sweep'>;
-  views: Pick<Views, 'resolve'>;
+  views: Pick<Views, 'resolve' | 'get'>;
   resultTtlHours: number;
   /** How long images wait for a volume that does not answer before they fail. */
   volumePatienceMs: number;
@@ -167,6 +169,8 @@ function assemble(
       retention.removedOnRequest();
     },
     maxQueuedJobs,
+    views: options.views,
+    scoreFloor: options.scoreFloor ?? 1,
     stats: () => detector.stats(),
     stopping: () => drained !== null,
   });

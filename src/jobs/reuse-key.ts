@@ -1,18 +1,19 @@
 /** Decides what must be the same for the result of one image to be the result of another. */
 import { createHash } from 'node:crypto';
 import type { FileRead, FileStamp } from '../api/schemas/file-read.js';
-import type { ProcessedImage } from '../api/schemas/image.js';
 import type { ReuseKeys } from '../store/job-records.js';
-import { parametersOf, type DetectOptions } from '../api/options.js';
+import type { DetectOptions } from '../api/options.js';
+import { engineParameters } from '../boxes/refine-detections.js';
 
 /** Everything but the file. */
 export interface ReuseSubject {
   /** The state that the boxes depend on beside the request: the version of the service, its settings. */
   environment: string;
   owner: string | null;
-  /** The options, with the regions of the view. */
+  /** Only the options of the run count: the others are asked of the boxes. */
   options: DetectOptions;
-  view: ProcessedImage['view'];
+  /** Score floor of the job. */
+  scoreFloor: number;
   modelDigest: string;
   precision: string;
 }
@@ -61,13 +62,11 @@ function valuesOf({ device, inode, size, modifiedNs, changedNs }: FileStamp) {
 
 /** JSON keeps values and lists apart, so that no two subjects have one text. */
 function keyOf(subject: ReuseSubject, file: readonly unknown[]): string {
-  const { environment, owner, options, view, modelDigest, precision } = subject;
-  const { modelName, classes } = options;
+  const { environment, owner, options, scoreFloor, modelDigest, precision } = subject;
   const text = JSON.stringify([
     environment,
     owner,
-    [modelName, classes, parametersOf(options)],
-    view ?? null,
+    [options.modelName, engineParameters(options, scoreFloor)],
     [modelDigest, precision],
     file,
   ]);

@@ -345,6 +345,15 @@ export const settings = {
   maxSide: limit(16_384, 1_048_576)
     .describe('maximum width and height of an image in pixels')
     .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
+  scoreFloor: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.05)
+    .describe(
+      'lowest score of the boxes that a job keeps of each image, at most 300, whatever it asks for; its results can be asked for again with any threshold above it; 1: the boxes above its own threshold',
+    )
+    .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
   syncDeadlineMs: limit(10_000, HOUR_MS)
     .describe(
       'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504; requests that would wait over 1.75 s are refused at once',

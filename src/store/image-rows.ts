@@ -1,8 +1,8 @@
 /**
  * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have
  * a million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome,
- * `job_boxes` a row per class and step of confidence, `job_regions` a row per region and class, `job_models` a row per
- * model file.
+ * `image_boxes` the boxes that the network found in it, `job_boxes` a row per class and step of confidence,
+ * `job_regions` a row per region and class, `job_models` a row per model file.
  */
 import { byClassKey, classKey } from '../api/class-key.js';
 import { FIGURE_ROWS, NO_FIGURES } from '../api/job-figures.js';
@@ -19,6 +19,7 @@ import {
   type FilteredImages,
   type NewOutcome,
   type StoredCounts,
+  type StoredFound,
   type StoredImage,
 } from './job-records.js';
 import { versionOf } from '../api/version-of.js';
@@ -54,7 +55,8 @@ export class ImageFacts {
   }
 
   /** Call `save` after the last one. */
-  add({ index, outcome, taken, keys }: NewOutcome): void {
+  add({ index, outcome, taken, keys, found }: NewOutcome): void {
+    const task = taskId(this.#jobNumber, index);
     const image = JSON.parse(outcome) as ImageOutcome;
     for (const { name } of FIGURE_ROWS) if (COUNTED[name](image)) this.figures[name] += 1;
     const { detections = [], regionCounts, annotatedPath } = image.status === 'ok' ? image : {};
@@ -73,7 +75,7 @@ export class ImageFacts {
       `INSERT INTO image_facts (task, failed, boxes, weakest, classes, weakest_by_class, class_counts, region_counts,
          taken, taken_from, reuse_key, content_key)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      taskId(this.#jobNumber, index),
+      task,
       image.status === 'ok' ? 0 : 1,
       detections.length,
       weakest.size === 0 ? null : Math.min(...weakest.values()),
@@ -86,8 +88,12 @@ export class ImageFacts {
       keys?.unchanged ?? null,
       keys?.content ?? null,
     );
+    if (image.status === 'ok' && found) {
+      const view = image.view === undefined ? null : JSON.stringify(image.view);
+      const sql = 'INSERT INTO image_boxes (task, found, view) VALUES (?, ?, ?)';
+      this.#statements.run(sql, task, found, view);
+    }
     if (annotatedPath === undefined) return;
-    const task = taskId(this.#jobNumber, index);
     this.#statements.run(
       'INSERT INTO drawn_copies (task, name) VALUES (?, ?)',
       task,
@@ -197,6 +203,55 @@ export class ImageReads {
     );
   }
 
+  /** Like `images`, with what the network found. */
+  foundImages(jobNumber: number, from: number, limit: number): (StoredImage & StoredFound)[] {
+    return pageOf(
+      this.#statements.each(
+        `SELECT task % ${MAX_IMAGES} AS "index", path, outcome, found, view
+         FROM job_images LEFT JOIN image_boxes USING (task)
+         WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
+        taskId(jobNumber, from),
+        taskId(jobNumber + 1, 0),
+        limit,
+      ) as Iterable<StoredImage & StoredFound>,
+    );
+  }
+
+  /** Like `imagesAt`, with what the network found. */
+  foundImagesAt(jobNumber: number, indexes: readonly number[]): (StoredImage & StoredFound)[] {
+    return pageOf(
+      this.#statements.each(
+        `SELECT task % ${MAX_IMAGES} AS "index", job_images.path, outcome, found, view
+         FROM json_each(?) AS wanted CROSS JOIN job_images ON task = ? + wanted.value
+         LEFT JOIN image_boxes USING (task)`,
+        JSON.stringify(indexes),
+        taskId(jobNumber, 0),
+      ) as Iterable<StoredImage & StoredFound>,
+    );
+  }
+
+  /**
+   * Like `imageCounts`, with what the network found in place of the counts. Without that an image with a result has its
+   * outcome.
+   */
+  foundCounts(
+    jobNumber: number,
+    from: number,
+    limit: number,
+  ): (StoredCounts & StoredFound & Pick<StoredImage, 'outcome'>)[] {
+    return this.#statements.all(
+      `SELECT task % ${MAX_IMAGES} AS "index", path, failed, NULL AS classCounts, NULL AS regionCounts, taken,
+         taken_from AS takenFrom,
+         CASE WHEN taken IS NULL THEN json_extract(outcome, '$.file.modifiedNs') END AS modifiedNs,
+         found, view, CASE WHEN found IS NULL THEN outcome END AS outcome
+       FROM job_images LEFT JOIN image_facts USING (task) LEFT JOIN image_boxes USING (task)
+       WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
+      taskId(jobNumber, from),
+      taskId(jobNumber + 1, 0),
+      limit,
+    ) as (StoredCounts & StoredFound & Pick<StoredImage, 'outcome'>)[];
+  }
+
   /** Reads the counts by index, beginning at `from`, also of images without an outcome. */
   imageCounts(jobNumber: number, from: number, limit: number): StoredCounts[] {
     return this.#statements.all(
@@ -288,8 +343,8 @@ export function regionRows(statements: Statements, jobNumber: number): ImageTall
   ) as ImageTally['regions'];
 }
 
-function pageOf(rows: Iterable<StoredImage>): StoredImage[] {
-  const page: StoredImage[] = [];
+function pageOf<T extends StoredImage>(rows: Iterable<T>): T[] {
+  const page: T[] = [];
   let length = 0;
   for (const image of rows) {
     page.push(image);

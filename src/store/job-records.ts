@@ -38,6 +38,8 @@ export interface Submission {
   admit: boolean;
   /** Allowances of the key; null: no more than the service. A repeat is answered whatever they say. */
   allowed?: JobAllowances | null;
+  /** Score floor of the job. */
+  scoreFloor?: number;
 }
 
 export interface NewJob extends Submission {
@@ -98,6 +100,12 @@ export interface StoredImage {
   outcome: string | null;
 }
 
+/** The boxes that the network found in an image, packed, and the view of its result as JSON; null: not known. */
+export interface StoredFound {
+  found: Uint8Array | null;
+  view: string | null;
+}
+
 export interface FilteredImages {
   images: StoredImage[];
   /** How many images the filter lets through in the whole job. */
@@ -121,6 +129,8 @@ export interface NewOutcome {
   taken?: PictureTime | null;
   /** The keys under which the result can be found later. */
   keys?: ReuseKeys | null;
+  /** See `packFound`. */
+  found?: Uint8Array | null;
 }
 
 /** A result that an image may take over. */
@@ -129,6 +139,7 @@ export interface StoredResult {
   outcome: string;
   taken: PictureTime | null;
   workerId: string;
+  found: Uint8Array;
 }
 
 /** The part of an image that the counts of a job need. */

@@ -148,7 +148,10 @@ export class JobWrites {
     const finished = row.finishedImages + stored.length;
     const figures = figuresBy((name) => row[name] + facts.figures[name]);
     const succeeded = finished - figures.failedImages;
-    const bytes = lengthOf(stored.map(({ outcome }) => outcome)) - stored.length * OUTCOME_BYTES;
+    const bytes =
+      lengthOf(stored.map(({ outcome }) => outcome)) +
+      lengthOf(stored.map(({ found }) => found ?? '')) -
+      stored.length * OUTCOME_BYTES;
     this.#statements.run(
       `UPDATE jobs SET finished = ?, succeeded = ?, ${OWN_COLUMNS.map(({ column }) => `${column} = ?`).join(', ')},
          worker_id = ?, bytes = bytes + ? WHERE number = ?`,
@@ -219,7 +222,7 @@ export class JobWrites {
 
   /** `addImages` stores the images of the job with the number that it gets. */
   #add(
-    { jobId, submittedAt, idempotency, allowed }: Submission,
+    { jobId, submittedAt, idempotency, allowed, scoreFloor }: Submission,
     settings: JobSettings,
     { count: imageCount, bytes: pathBytes }: { count: number; bytes: number },
     { retryOf = null, watch = null }: { retryOf?: string | null; watch?: string | null },
@@ -231,7 +234,11 @@ export class JobWrites {
     }
     if (allowed) refuseJob(this.#statements, ownerOf(settings.keyId), allowed);
     const { labels, typed, metadata, ...stored } = settings;
-    const texts = [JSON.stringify(stored), metadata ?? '', JSON.stringify(typed.paths)] as const;
+    const texts = [
+      JSON.stringify({ ...stored, scoreFloor }),
+      metadata ?? '',
+      JSON.stringify(typed.paths),
+    ] as const;
     const bytes =
       JOB_BYTES + lengthOf(texts) + pathBytes + imageCount * (IMAGE_BYTES + OUTCOME_BYTES);
     const number = this.#statements.insert(
@@ -327,7 +334,7 @@ export class JobWrites {
   }
 }
 
-function lengthOf(texts: readonly string[]): number {
+function lengthOf(texts: readonly (string | Uint8Array)[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 

@@ -7,6 +7,7 @@ import type { NamedVersion } from '../api/schemas/model.js';
 import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/job-values.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
+import { leastThreshold } from '../boxes/refine-detections.js';
 import type { SubmissionFields } from '../api/submission-fields.js';
 import type { FileRead } from '../api/schemas/file-read.js';
 import type { ProcessedImage, RegionCounts } from '../api/schemas/image.js';
@@ -28,6 +29,8 @@ export interface JobSettings extends SubmissionFields {
   upload?: string;
   /** Files beside its images that it does not have; absent in jobs of earlier versions. */
   leftOut?: LeftOut;
+  /** See `DetectRequest`. Absent in jobs of earlier versions: they have the boxes of their own question alone. */
+  scoreFloor?: number;
 }
 
 /** The request that submitted the job. */
@@ -46,7 +49,10 @@ export interface TypedPaths {
 }
 
 /** Settings that do not depend on the images. */
-export type SharedSettings = Omit<JobSettings, 'typed' | 'upload' | 'leftOut' | 'origin'>;
+export type SharedSettings = Omit<
+  JobSettings,
+  'typed' | 'upload' | 'leftOut' | 'origin' | 'scoreFloor'
+>;
 
 export interface JobSpec extends JobSettings {
   /** Folders and globs expanded. */
@@ -98,6 +104,11 @@ export function notRunImages(
   job: Pick<Job, 'completedAt' | 'imageCount' | 'finishedImages'>,
 ): number {
   return withoutOutcome(job) === 'not_run' ? job.imageCount - job.finishedImages : 0;
+}
+
+/** The score above which the job keeps all boxes of its images. */
+export function scoreFloorOf({ options, scoreFloor = 1 }: JobSettings): number {
+  return Math.min(scoreFloor, leastThreshold(options));
 }
 
 /** Finished images / all, 0 to 1. */

@@ -10,6 +10,7 @@ interface Row {
   outcome: string;
   taken: string | null;
   takenFrom: TimeSource | null;
+  found: Uint8Array;
 }
 
 export class ReuseReads {
@@ -32,8 +33,8 @@ export class ReuseReads {
   #find(column: 'reuse_key' | 'content_key', key: string | null, keyId: string | null): Row | null {
     if (key === null) return null;
     const row = this.#statements.get(
-      `SELECT job_id AS jobId, task % ${MAX_IMAGES} AS "index", outcome, taken, taken_from AS takenFrom
-       FROM image_facts CROSS JOIN job_images USING (task) CROSS JOIN jobs ON number = task / ${MAX_IMAGES}
+      `SELECT job_id AS jobId, task % ${MAX_IMAGES} AS "index", outcome, taken, taken_from AS takenFrom, found
+       FROM image_facts CROSS JOIN job_images USING (task) CROSS JOIN image_boxes USING (task) CROSS JOIN jobs ON number = task / ${MAX_IMAGES}
        WHERE ${column} = ? AND key_id IS ? AND NOT failed ORDER BY task DESC LIMIT 1`,
       key,
       keyId,
@@ -46,12 +47,13 @@ export class ReuseReads {
  * The stored result of an image. It names the image that ran and not one that took its result over, and no drawn copy,
  * which belongs to its job.
  */
-function toResult({ jobId, index, outcome, taken, takenFrom }: Row): StoredResult {
+function toResult({ jobId, index, outcome, taken, takenFrom, found }: Row): StoredResult {
   const image = JSON.parse(outcome) as Extract<ImageOutcome, { status: 'ok' }>;
   const reusedFrom = image.reusedFrom ?? { jobId, index };
   return {
     outcome: JSON.stringify({ ...image, annotatedPath: undefined, reusedFrom }),
     workerId: image.workerId ?? '',
     taken: taken === null || takenFrom === null ? null : { time: taken, source: takenFrom },
+    found,
   };
 }

@@ -365,6 +365,16 @@ const MIGRATIONS = [
   ALTER TABLE uploads ADD COLUMN created_at REAL;
   `,
   KEY_USE,
+  `
+  -- All boxes of an image above the score floor of its job, before any question was asked of them: see
+  -- src/boxes/found-boxes.ts. Images of earlier versions have none.
+  CREATE TABLE image_boxes (
+    task  INTEGER PRIMARY KEY REFERENCES job_images (task) ON DELETE CASCADE,
+    found BLOB NOT NULL,
+    -- JSON: the view whose regions the result of the job has.
+    view  TEXT
+  ) STRICT;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

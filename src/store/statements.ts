@@ -2,7 +2,7 @@
 import type { Database } from './schema.js';
 
 type Statement = ReturnType<Database['prepare']>;
-type Parameter = string | number | null;
+type Parameter = string | number | Uint8Array | null;
 
 export class Statements {
   readonly #prepared = new Map<string, Statement>();

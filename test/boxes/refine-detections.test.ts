@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/schemas/image.js';
 import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../../src/api/options.js';
 import { engineParameters, refineDetections } from '../../src/boxes/refine-detections.js';
+import { foundIn } from '../support/found-in.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 
 const IMAGE = { width: 1000, height: 500 };
@@ -10,6 +11,7 @@ const asked = (more: Partial<DetectOptions> = {}): DetectOptions => ({
   modelName: 'm.pt',
   classes: null,
   ...DEFAULT_PARAMETERS,
+  confidence: 0,
   ...more,
 });
 const box = (name: string, confidence: number, x: number, side = 100): Detection => ({
@@ -18,7 +20,7 @@ const box = (name: string, confidence: number, x: number, side = 100): Detection
   class: name,
 });
 const refined = (found: Detection[], more: Partial<DetectOptions>) =>
-  refineDetections(found, asked(more), IMAGE).detections;
+  refineDetections(foundIn(IMAGE, found), asked(more)).detections;
 
 describe('one box per vehicle', () => {
   const car = box('car', 0.9, 0);
@@ -60,11 +62,12 @@ describe('thresholds by class', () => {
   it('stand in place of the general one, in any letter case', () => {
     const classThresholds = { truck: 0.6, CAR: 0.4 };
     expect(refined(found, { classThresholds })).toEqual([found[0], found[1]]);
-    expect(engineParameters(asked({ classThresholds })).confidence).toBe(0.4);
+    expect(engineParameters(asked({ classThresholds, confidence: 0.5 }), 1).confidence).toBe(0.4);
   });
 
   it('leave the general one to other classes', () => {
-    expect(refined(found, { classThresholds: { truck: 0.1 } })).toEqual([found[0], found[2]]);
+    const more = { classThresholds: { truck: 0.1 }, confidence: 0.5 };
+    expect(refined(found, more)).toEqual([found[0], found[2]]);
   });
 });
 
@@ -91,11 +94,10 @@ describe('the most boxes', () => {
       box('car', 0.6, 600),
     ];
     const more = { mergeClasses: true, maxDetections: 2 };
-    const { detections, truncated } = refineDetections(found, asked(more), IMAGE);
+    const { detections, truncated } = refineDetections(foundIn(IMAGE, found), asked(more));
     expect(detections.map(({ confidence }) => confidence)).toEqual([0.9, 0.7]);
     expect(truncated).toBe(true);
-    expect(engineParameters(asked(more)).maxDetections).toBeGreaterThan(300);
-    expect(engineParameters(asked({ maxDetections: 2 })).maxDetections).toBe(2);
+    expect(engineParameters(asked(more), 0.05).maxDetections).toBeGreaterThan(300);
   });
 });
 

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/schemas/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
 import type { Region } from '../../src/api/region-rules.js';
-import { engineParameters, refineDetections } from '../../src/boxes/refine-detections.js';
+import { refineDetections } from '../../src/boxes/refine-detections.js';
+import { foundIn } from '../support/found-in.js';
 import { regionBetween } from '../support/region-between.js';
 
 const IMAGE = { width: 1000, height: 500 };
@@ -12,16 +13,17 @@ const asked = (regions: Region[] | null, more: Partial<DetectOptions> = {}): Det
   modelName: 'm.pt',
   classes: null,
   ...DEFAULT_PARAMETERS,
+  confidence: 0,
   regions,
   ...more,
 });
 const refined = (found: Detection[], regions: Region[], more: Partial<DetectOptions> = {}) =>
-  refineDetections(found, asked(regions, more), IMAGE);
+  refineDetections(foundIn(IMAGE, found), asked(regions, more));
 
 let confidence = 0.99;
 const box = (name: string, ...sides: [number, number, number, number]): Detection => ({
   box: sides,
-  confidence: (confidence -= 0.001),
+  confidence: (confidence -= 1e-6),
   class: name,
 });
 const namesOf = (detections: readonly Detection[]) => detections.map(({ regions }) => regions);
@@ -29,7 +31,7 @@ const namesOf = (detections: readonly Detection[]) => detections.map(({ regions 
 it('without regions nothing is said of them', () => {
   const found = [box('car', 0, 0, 100, 100)];
   for (const regions of [null, []]) {
-    expect(refineDetections(found, asked(regions), IMAGE)).toEqual({
+    expect(refineDetections(foundIn(IMAGE, found), asked(regions))).toEqual({
       detections: found,
       truncated: false,
     });
@@ -156,10 +158,8 @@ describe('a mask', () => {
   it('takes no place of what stays', () => {
     const mask = regionBetween('mask', 0, 0.5, { ignore: true });
     const options = asked([mask], { maxDetections: 1 });
-    expect(engineParameters(options).maxDetections).toBeGreaterThan(300);
-    const { detections, truncated } = refineDetections([car, truck, far], options, IMAGE);
+    const { detections, truncated } = refineDetections(foundIn(IMAGE, [car, truck, far]), options);
     expect([detections.length, detections[0]?.box, truncated]).toEqual([1, far.box, false]);
-    expect(engineParameters(asked([regionBetween('all', 0, 1)])).maxDetections).toBe(300);
   });
 
   it('looks at the class that a box has after merging', () => {

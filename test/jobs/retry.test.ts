@@ -72,7 +72,7 @@ test('a retry runs the failed images alone, in their order and with the same set
   });
   expect(replayed).toBe(false);
   expect(retry).toMatchObject({ retryOf: job.jobId, imageCount: 2, failedImages: 0 });
-  expect(retry.spec).toEqual(settings);
+  expect(retry.spec).toEqual({ ...settings, scoreFloor: 1 });
   expect(await ended(jobs.service, retry.jobId)).toMatchObject({
     status: 'completed',
     failedImages: 0,

@@ -18,7 +18,7 @@ const INDEXES = [
 ];
 const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
-  ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases'],
+  ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases', 'image_boxes'],
   'key_use',
 ];
 /** Those of dropped tables go with them. */

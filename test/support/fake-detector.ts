@@ -1,9 +1,13 @@
 /** Detector without a network: how long a picture takes and what becomes of it is the test's choice. */
 import { LatticeError, type ErrorCode } from '../../src/api/errors.js';
 import type { DetectorStats } from '../../src/api/schemas/statistics.js';
-import type { ImageResult } from '../../src/api/schemas/image.js';
+import type { Detection, ImageResult } from '../../src/api/schemas/image.js';
 import type { ModelDescription, ModelVersion } from '../../src/api/schemas/model.js';
+import { packFound } from '../../src/boxes/found-boxes.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
+import { foundIn } from './found-in.js';
+
+const IMAGE = { width: 640, height: 480 };
 
 export type FakeAnswer = 'ok' | 'hang' | ErrorCode;
 
@@ -105,10 +109,14 @@ export class FakeDetector implements Detector {
     });
   }
 
-  #result({ path, options }: DetectRequest): ImageResult {
+  #result({ path, options, scoreFloor }: DetectRequest): ImageResult {
+    const detections: Detection[] = [
+      { box: [1, 2, 3, path.length], confidence: 0.9, class: 'car' },
+    ];
     return {
-      detections: [{ box: [1, 2, 3, path.length], confidence: 0.9, class: 'car' }],
-      image: { width: 640, height: 480 },
+      detections,
+      image: IMAGE,
+      ...(scoreFloor !== undefined && { found: packFound(foundIn(IMAGE, detections)) }),
       timingsMs: { queue: 0, decode: 1, preprocess: 1, inference: 1, postprocess: 1 },
       processingTimeMs: 4,
       model: options.modelName,

@@ -7,7 +7,10 @@ import type { FileRead } from '../../src/api/schemas/file-read.js';
 import type { ImageResult } from '../../src/api/schemas/image.js';
 import type { ModelDescription } from '../../src/api/schemas/model.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
+import { packFound } from '../../src/boxes/found-boxes.js';
+import { refineDetections } from '../../src/boxes/refine-detections.js';
 import { FakeDetector } from './fake-detector.js';
+import { foundIn } from './found-in.js';
 
 /** A file without it at its end is only a part. */
 export const END = 'END';
@@ -34,9 +37,14 @@ export class FileDetector extends FakeDetector {
     if (!bytes.toString('latin1').endsWith(END)) {
       throw new LatticeError('invalid_image', 'The image is cut off.', { file });
     }
+    const found = foundIn(result.image, [
+      { box: [1, 2, 3, bytes.length], confidence: 0.9, class: 'car' },
+      { box: [300, 2, 350, 60], confidence: 0.4, class: 'bus' },
+    ]);
     return {
       ...result,
-      detections: [{ box: [1, 2, 3, bytes.length], confidence: 0.9, class: 'car' }],
+      ...refineDetections(found, request.options),
+      ...(request.scoreFloor !== undefined && { found: packFound(found) }),
       file,
       modelDigest: this.digest,
       precision: this.precision,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         JobFilter,
         JobLabels,
         JobOptions,
+        Question,
         Region,
         WatchChanges,
         WatchOptions,
@@ -95,25 +96,33 @@ class AsyncLattice:
     def jobs(self, **filters: Unpack[JobFilter]) -> AsyncIterator[JobStatus]:
         return self._each(self._core.jobs(filters))
 
-    async def result(self, job: JobRef, *, timeout: float | None = None) -> JobResult:
-        return await self._run(self._core.result(job, timeout))
+    async def result(
+        self, job: JobRef, *, timeout: float | None = None, **question: Unpack[Question]
+    ) -> JobResult:
+        return await self._run(self._core.result(job, question, timeout))
 
-    def iter_results(self, job: JobRef) -> AsyncIterator[ImageResult]:
-        return self._each(self._core.images(job))
+    def iter_results(self, job: JobRef, **question: Unpack[Question]) -> AsyncIterator[ImageResult]:
+        return self._each(self._core.images(job, question))
 
-    async def counts(self, job: JobRef, by: CountsBy = "hour") -> dict[str, Any]:
-        return await self._run(self._core.counts(job, by))
+    async def counts(
+        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+    ) -> dict[str, Any]:
+        return await self._run(self._core.counts(job, by, question))
 
-    async def counts_csv(self, job: JobRef, by: CountsBy = "hour") -> str:
-        return await self._run(self._core.counts_csv(job, by))
+    async def counts_csv(
+        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+    ) -> str:
+        return await self._run(self._core.counts_csv(job, by, question))
 
     async def changes(
         self, job: JobRef, other: JobRef, **query: Unpack[ChangesQuery]
     ) -> dict[str, Any]:
         return await self._run(self._core.changes(job, other, query))
 
-    async def agreement(self, job: JobRef, other: JobRef) -> Agreement:
-        return await self._run(self._core.agreement(job, other))
+    async def agreement(
+        self, job: JobRef, other: JobRef, **question: Unpack[Question]
+    ) -> Agreement:
+        return await self._run(self._core.agreement(job, other, question))
 
     async def retry(
         self,

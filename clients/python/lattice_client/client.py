@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         JobFilter,
         JobLabels,
         JobOptions,
+        Question,
         Region,
         WatchChanges,
         WatchOptions,
@@ -120,24 +121,34 @@ class Lattice:
         """All jobs, newest first, page by page."""
         return self._each(self._core.jobs(filters))
 
-    def result(self, job: JobRef, *, timeout: float | None = None) -> JobResult:
-        """`JobFailedError` where the job failed, `ServiceError` with code job_not_finished while it runs."""
-        return self._run(self._core.result(job, timeout))
+    def result(
+        self, job: JobRef, *, timeout: float | None = None, **question: Unpack[Question]
+    ) -> JobResult:
+        """`JobFailedError` where the job failed, `ServiceError` with code job_not_finished while it runs.
 
-    def iter_results(self, job: JobRef) -> Iterator[ImageResult]:
+        `question` is asked of the boxes that the job keeps, in place of its own; `ServiceError` with code
+        needs_new_run where they cannot answer it.
+        """
+        return self._run(self._core.result(job, question, timeout))
+
+    def iter_results(self, job: JobRef, **question: Unpack[Question]) -> Iterator[ImageResult]:
         """The images of an ended job in the order of submission, also of a failed one, read as they arrive.
 
         A connection that breaks is opened again after the last image. Entries do not name the `model`.
         """
-        return self._each(self._core.images(job))
+        return self._each(self._core.images(job, question))
 
-    def counts(self, job: JobRef, by: CountsBy = "hour") -> dict[str, Any]:
+    def counts(
+        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+    ) -> dict[str, Any]:
         """Images and boxes by image, folder, hour or day, of the images done so far, as the service's JSON."""
-        return self._run(self._core.counts(job, by))
+        return self._run(self._core.counts(job, by, question))
 
-    def counts_csv(self, job: JobRef, by: CountsBy = "hour") -> str:
+    def counts_csv(
+        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+    ) -> str:
         """The same as the text of a CSV file: `pandas.read_csv(io.StringIO(text))`."""
-        return self._run(self._core.counts_csv(job, by))
+        return self._run(self._core.counts_csv(job, by, question))
 
     def changes(self, job: JobRef, other: JobRef, **query: Unpack[ChangesQuery]) -> dict[str, Any]:
         """What another job over the same images found otherwise, as the service's JSON; most changes first.
@@ -146,9 +157,11 @@ class Lattice:
         """
         return self._run(self._core.changes(job, other, query))
 
-    def agreement(self, job: JobRef, other: JobRef) -> Agreement:
+    def agreement(
+        self, job: JobRef, other: JobRef, **question: Unpack[Question]
+    ) -> Agreement:
         """How well another job over the same images agrees, with another model say; of all images, anew each time."""
-        return self._run(self._core.agreement(job, other))
+        return self._run(self._core.agreement(job, other, question))
 
     def retry(
         self,

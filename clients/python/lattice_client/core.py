@@ -159,8 +159,10 @@ class Core:
                 return
             query["cursor"] = page["next_cursor"]
 
-    def result(self, job: JobRef, timeout: float | None) -> Flow[JobResult]:
-        call = Call("GET", f"{_path(job)}/result")
+    def result(
+        self, job: JobRef, question: Mapping[str, Any], timeout: float | None
+    ) -> Flow[JobResult]:
+        call = Call("GET", f"{_path(job)}/result", query=_as_texts(question))
         raw = yield from self._json(call, timeout or max(_RESULT_SECONDS, self._timeout))
         result = JobResult.read(raw)
         if result.status == "failed":
@@ -170,9 +172,9 @@ class Core:
             raise failed
         return result
 
-    def images(self, job: JobRef) -> Flow[None]:
+    def images(self, job: JobRef, question: Mapping[str, Any]) -> Flow[None]:
         """Emits each `ImageResult`. The result of an ended job never changes: a repeat continues after the last one."""
-        call = Call("GET", f"{_path(job)}/result", query={"format": "ndjson"})
+        call = Call("GET", f"{_path(job)}/result", query={"format": "ndjson", **_as_texts(question)})
         emitted = broken = 0
         while True:
             answer = yield from exchange(
@@ -191,13 +193,16 @@ class Core:
                 if broken > self._retries:
                     raise no_answer(self.base_url, call, _RESULT_SECONDS, error) from error
 
-    def counts(self, job: JobRef, by: CountsBy) -> Flow[dict[str, Any]]:
-        call = Call("GET", f"{_path(job)}/counts", query={"by": by})
+    def counts(
+        self, job: JobRef, by: CountsBy, question: Mapping[str, Any]
+    ) -> Flow[dict[str, Any]]:
+        call = Call("GET", f"{_path(job)}/counts", query={"by": by, **_as_texts(question)})
         counts: dict[str, Any] = yield from self._json(call, _RESULT_SECONDS)
         return counts
 
-    def counts_csv(self, job: JobRef, by: CountsBy) -> Flow[str]:
-        call = Call("GET", f"{_path(job)}/counts", query={"by": by, "format": "csv"})
+    def counts_csv(self, job: JobRef, by: CountsBy, question: Mapping[str, Any]) -> Flow[str]:
+        query = {"by": by, "format": "csv", **_as_texts(question)}
+        call = Call("GET", f"{_path(job)}/counts", query=query)
         return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
 
     def changes(self, job: JobRef, other: JobRef, query: Mapping[str, Any]) -> Flow[dict[str, Any]]:
@@ -205,8 +210,11 @@ class Core:
         changes: dict[str, Any] = yield from self._json(call, None)
         return changes
 
-    def agreement(self, job: JobRef, other: JobRef) -> Flow[Agreement]:
-        call = Call("GET", f"{_path(job)}/agreement", query={"with": _id(other)})
+    def agreement(
+        self, job: JobRef, other: JobRef, question: Mapping[str, Any]
+    ) -> Flow[Agreement]:
+        query = {"with": _id(other), **_as_texts(question)}
+        call = Call("GET", f"{_path(job)}/agreement", query=query)
         return Agreement.read((yield from self._json(call, None)))
 
     def retry(
@@ -371,7 +379,7 @@ def _key(given: str | None) -> dict[str, str]:
 
 
 def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """For forms and queries: lists of names with commas, or as JSON where one has it; all else as in JSON."""
+    """For forms and queries: lists of names with commas, or as JSON where one has it or there is none; all else as in JSON."""
 
     def text(value: Any) -> str:
         if isinstance(value, bool):
@@ -382,7 +390,8 @@ def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
             if any(isinstance(each, Mapping) for each in value):
                 return json.dumps(list(value))
             items = [str(each) for each in value]
-            return json.dumps(items) if any("," in each for each in items) else ",".join(items)
+            is_plain = items and not any("," in each for each in items)
+            return ",".join(items) if is_plain else json.dumps(items)
         return str(value)
 
     return {name: text(value) for name, value in options.items() if value is not None}

@@ -299,7 +299,34 @@ class JobFilter(TypedDict, total=False):
     limit: int
 
 
-class ChangesQuery(TypedDict, total=False):
+class Question(TypedDict, total=False):
+    """What may be asked of the boxes that a job keeps, in place of its own question."""
+
+    #: Keep boxes with a score above this. Default: as the job asked
+    confidence_threshold: float
+    #: Most boxes of one image. Default: as the job asked
+    max_detections: int
+    #: Keep the best of boxes of different classes that overlap more than iou_threshold, with the
+    #: other as its alternative. Default: as the job asked
+    merge_classes: bool
+    #: Score by class in place of the confidence threshold. Default: as the job asked
+    class_thresholds: Mapping[str, float]
+    #: Leave out boxes whose longer side is below this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none. Default: as the job asked
+    min_size: float
+    #: Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer
+    #: side of the image; 0: none. Default: as the job asked
+    max_size: float
+    #: Polygons of the picture that are counted by themselves, and masks: what lies in a mask is
+    #: left out. Excludes view. Default: as the job asked
+    regions: Sequence[Region]
+    #: Name of a stored view, whose regions are used. Default: as the job asked
+    view: str
+    #: Classes; `*` for all. Default: as the job asked
+    classes: Sequence[str]
+
+
+class ChangesQuery(Question, total=False):
     """What counts as a change between two jobs."""
 
     #: A box has changed where its confidence differs by more than this

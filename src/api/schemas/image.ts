@@ -108,4 +108,6 @@ export interface ImageResult extends ProcessedImage {
   /** The model variant of the request. */
   model: string;
   workerId: string;
+  /** The boxes above the `scoreFloor` of the request, see `packFound`; absent where it has none. */
+  found?: Uint8Array;
 }

@@ -4,8 +4,9 @@ import { writeOutput } from '../output-file.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 import { openClient, type AccessFlags } from './open-client.js';
+import { questionOf, type QuestionFlags } from './question-flags.js';
 
-export interface CountsFlags extends AccessFlags {
+export interface CountsFlags extends AccessFlags, QuestionFlags {
   by: CountsBy;
   format?: 'csv';
   output?: string;
@@ -17,11 +18,12 @@ export async function showCounts(
   terminal: Terminal,
 ): Promise<void> {
   const client = openClient(flags);
+  const asked = { question: questionOf(flags) };
   if (flags.format === 'csv') {
-    await writeOutput(client.countsCsv(jobId, flags.by), flags.output, terminal);
+    await writeOutput(client.countsCsv(jobId, flags.by, asked), flags.output, terminal);
     return;
   }
-  const counts = await client.counts(jobId, flags.by);
+  const counts = await client.counts(jobId, flags.by, asked);
   if (flags.json === true) terminal.out(JSON.stringify(counts));
   else for (const line of countLines(counts)) terminal.out(line);
 }

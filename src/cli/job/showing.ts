@@ -26,6 +26,7 @@ import {
 import { EXIT_FAILED, EXIT_PARTLY, type Terminal } from '../terminal.js';
 import { givenFilter } from './filter-flags.js';
 import { openClient, type AccessFlags } from './open-client.js';
+import { questionOf, type QuestionFlags } from './question-flags.js';
 
 export async function showStatus(
   jobId: string,
@@ -52,18 +53,19 @@ export async function leftOutLines(client: LatticeClient, job: JobStatus): Promi
 /** Exit code 1 for a job that failed: it has no boxes; 3 where some images failed. */
 export async function showResult(
   jobId: string,
-  flags: AccessFlags,
+  flags: AccessFlags & QuestionFlags,
   terminal: Terminal,
 ): Promise<void> {
   const client = openClient(flags);
+  const asked = { question: questionOf(flags) };
   if (flags.json === true) {
     const record = await client.status(jobId);
     // Printed as received: after parsing, the metadata would lose digits of its numbers.
-    terminal.out(await textOf(client.export(jobId, 'json')));
+    terminal.out(await textOf(client.export(jobId, 'json', asked)));
     terminal.setExitCode(exitCodeOfJob(record));
     return;
   }
-  const record = await client.result(jobId);
+  const record = await client.result(jobId, asked);
   for (const line of resultLines(record)) terminal.out(line);
   terminal.setExitCode(exitCodeOfJob(record));
 }
@@ -187,12 +189,13 @@ function shortened(title: string): string {
 export async function exportResult(
   jobId: string,
   format: ResultFormat,
-  flags: AccessFlags & ExportFlags,
+  flags: AccessFlags & ExportFlags & QuestionFlags,
   terminal: Terminal,
 ): Promise<void> {
   const client = openClient(flags);
   const record = await client.status(jobId);
-  await writeOutput(client.export(jobId, format), flags.output, terminal);
+  const asked = { question: questionOf(flags) };
+  await writeOutput(client.export(jobId, format, asked), flags.output, terminal);
   const leftOut = withoutBoxes(record);
   if (leftOut > 0 && format !== 'json' && format !== 'ndjson') {
     terminal.err(`${leftOut} of ${record.image_count} images failed and are left out.`);

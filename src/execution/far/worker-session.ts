@@ -118,12 +118,13 @@ export class WorkerSession {
     this.#inHand.set(lease, abort);
     const { signal } = abort;
     try {
-      const result = await this.#parts.detector.detect({
+      const { found, ...result } = await this.#parts.detector.detect({
         ...request,
         ...(image === undefined ? {} : { image }),
         signal,
       });
-      this.#send({ type: 'result', lease, result });
+      const packed = found && { found: Buffer.from(found).toString('base64') };
+      this.#send({ type: 'result', lease, result, ...packed });
     } catch (thrown) {
       const error = toWireError(this.#withNode(toLatticeError(thrown)));
       this.#send({ type: 'failed', lease, error });

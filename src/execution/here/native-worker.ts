@@ -4,6 +4,7 @@ import type { GpuReading } from '../../api/schemas/gpu-reading.js';
 import type { ImageResult } from '../../api/schemas/image.js';
 import type { ModelDescription, ModelVersion } from '../../api/schemas/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { DEFAULT_VEHICLES } from '../../api/options.js';
 import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
 import { toMicros } from '../../base/rounded.js';
@@ -14,10 +15,15 @@ import type { LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
 import type { OtherSpelling } from '../../files/other-spelling.js';
 import { detectionsFrom } from '../../boxes/raw-detections.js';
-import { engineParameters, refineDetections } from '../../boxes/refine-detections.js';
+import { packFound, type FoundBoxes } from '../../boxes/found-boxes.js';
+import {
+  engineParameters,
+  leastThreshold,
+  refineDetections,
+} from '../../boxes/refine-detections.js';
 import type { SelfCheck } from '../../models/self-check/self-check.js';
 import type { NativeModel, NativeStats } from '../../native/contract.js';
-import type { Core, CoreTask } from '../../native/core.js';
+import type { Core, CoreTask, RawResult } from '../../native/core.js';
 import type { ComputeChoice } from './compute-choice.js';
 import type { DetectRequest } from '../detector.js';
 import type { Worker, WorkerSlots } from '../worker.js';
@@ -48,6 +54,8 @@ export interface NativeWorkerParts {
   nodeId: string;
   /** CPU threads that decode synchronous images. */
   threads: number;
+  /** The lowest score of boxes that the engine is asked for, where a request has no `scoreFloor`. */
+  scoreFloor: number;
   core: Core;
   registry: ModelRegistry;
   selfCheck: Pick<SelfCheck, 'stop'>;
@@ -58,6 +66,22 @@ export interface NativeWorkerParts {
   gpuReadings?(): readonly GpuReading[];
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
   explain(loaded: NativeModel | null): ComputeChoice;
+}
+
+type EngineOptions = Pick<CoreTask, 'confidence' | 'iou' | 'tiles' | 'maxDetections' | 'classIds'>;
+
+/** `confidence`: that the engine was asked for. */
+function foundBy(
+  raw: RawResult,
+  model: LoadedModel,
+  confidence: number,
+  { lacksVehicles }: Pick<FoundBoxes, 'lacksVehicles'>,
+): FoundBoxes {
+  const detections = detectionsFrom(raw.boxes, model.native.names);
+  const last = detections.at(-1)?.confidence ?? 0;
+  const { truncated: isCut, width, height } = raw;
+  const floor = isCut ? Math.max(last, confidence) : confidence;
+  return { detections, floor, isCut, lacksVehicles, image: { width, height } };
 }
 
 export class NativeWorker implements Worker {
@@ -131,15 +155,52 @@ export class NativeWorker implements Worker {
     model: LoadedModel,
     { started, loadMs }: { started: number; loadMs: number },
   ): Promise<ImageResult> {
-    const { options, signal, deadlineMs = 0 } = request;
-    const { core, spelling } = this.#parts;
+    const { options, scoreFloor } = request;
     if (model.distrust !== null) throw model.distrust;
     // Refuses a threshold for a class that the model lacks.
     model.classes.ids(Object.keys(options.classThresholds));
     const classIds = model.classes.ids(options.classes);
+    const floor = scoreFloor ?? this.#parts.scoreFloor;
+    const run = (how: EngineOptions) => this.#runEngine(request, model, loadMs, how);
+    const asked = { ...engineParameters(options, floor), classIds: null };
+    const raw = await run(asked);
+    const found = foundBy(raw, model, asked.confidence, {
+      lacksVehicles: model.classes.ids(DEFAULT_VEHICLES) === null,
+    });
+    // So many boxes that some of those asked for may be missing: only those are looked for, in a second run.
+    const least = leastThreshold(options);
+    const isShort = found.isCut && found.floor > least;
+    const own = isShort ? await run({ ...asked, confidence: least, classIds }) : raw;
+    const answered = isShort ? foundBy(own, model, least, found) : found;
+    const { digest, source, precision } = model.version;
+    return {
+      ...refineDetections(answered, options),
+      processingTimeMs: toMicros(performance.now() - started),
+      image: found.image,
+      timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
+      ...(raw.tiles !== null && { tiles: raw.tiles }),
+      precision,
+      modelDigest: digest,
+      ...(source !== digest && { quantizedFrom: source }),
+      ...(own.file !== null && { file: own.file }),
+      model: options.modelName,
+      workerId: this.workerId,
+      ...(scoreFloor !== undefined && { found: packFound(found) }),
+    };
+  }
+
+  #runEngine(
+    request: DetectRequest,
+    model: LoadedModel,
+    loadMs: number,
+    how: EngineOptions,
+  ): Promise<RawResult> {
+    const { signal, deadlineMs = 0 } = request;
+    const { core, spelling } = this.#parts;
     const run = (from: Pick<CoreTask, 'path' | 'bytes'>) =>
       core.run({
         ...from,
+        ...how,
         id: request.id,
         signal,
         modelId: model.native.modelId,
@@ -148,30 +209,10 @@ export class NativeWorker implements Worker {
         priority: request.priority ?? 0,
         // The executor's signal ends what waits for a model beyond it.
         deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
-        ...engineParameters(options),
-        classIds,
       });
-    const raw = await (request.image === undefined
+    return request.image === undefined
       ? spelling.open(request.path, (path) => run({ path }))
-      : run({ path: null, bytes: request.image }));
-    const image = { width: raw.width, height: raw.height };
-    const found = detectionsFrom(raw.boxes, model.native.names);
-    const { truncated, ...refined } = refineDetections(found, options, image);
-    const { digest, source, precision } = model.version;
-    return {
-      ...refined,
-      processingTimeMs: toMicros(performance.now() - started),
-      image,
-      timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
-      truncated: raw.truncated || truncated,
-      ...(raw.tiles !== null && { tiles: raw.tiles }),
-      precision,
-      modelDigest: digest,
-      ...(source !== digest && { quantizedFrom: source }),
-      ...(raw.file !== null && { file: raw.file }),
-      model: options.modelName,
-      workerId: this.workerId,
-    };
+      : run({ path: null, bytes: request.image });
   }
 
   /** A build takes minutes, a load seconds: images of jobs wait for it, callers get a `Retry-After` in time. */

@@ -74,6 +74,7 @@ export async function openDetector(
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
     nodeId: hostname(),
     threads: config.threads,
+    scoreFloor: config.scoreFloor,
     core,
     registry,
     selfCheck,

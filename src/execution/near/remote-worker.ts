@@ -246,7 +246,12 @@ export class RemoteWorker implements Worker {
       case 'result': {
         const lease = this.#close(frame.lease);
         const model = lease?.modelName ?? '';
-        lease?.resolve({ ...frame.result, model, workerId: this.workerId });
+        const { found, result } = frame;
+        // A copy: small buffers of Node share their memory, and a message to a thread would copy all of it.
+        const packed = found !== undefined && {
+          found: Uint8Array.from(Buffer.from(found, 'base64')),
+        };
+        lease?.resolve({ ...result, model, workerId: this.workerId, ...packed });
         break;
       }
       case 'failed':

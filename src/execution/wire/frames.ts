@@ -105,7 +105,13 @@ export type Greeting = z.output<typeof greetingSchema>;
 
 const workerFrameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('state'), state: stateSchema }),
-  z.object({ type: z.literal('result'), lease: z.int(), result: processedImageSchema }),
+  z.object({
+    type: z.literal('result'),
+    lease: z.int(),
+    result: processedImageSchema,
+    /** `found` of the result, in base64. */
+    found: z.string().exactOptional(),
+  }),
   z.object({ type: z.literal('failed'), lease: z.int(), error: errorSchema }),
   /** Takes no more images; the socket closes when it has answered those in hand. */
   z.object({ type: z.literal('draining') }),
@@ -135,6 +141,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
       model: namedVersionSchema.exactOptional(),
       kind: z.enum(['sync', 'async']),
       digest: z.boolean().exactOptional(),
+      scoreFloor: z.number().exactOptional(),
       priority: z.number().exactOptional(),
       /** Milliseconds left when it was sent. */
       deadlineMs: z.number().exactOptional(),

@@ -20,7 +20,7 @@ interface ClassFields {
 export async function requestedClasses(
   fields: ClassFields,
   modelName: string,
-  catalogue: ModelCatalogue,
+  catalogue: Pick<ModelCatalogue, 'classesOf'>,
 ): Promise<readonly string[] | null> {
   refuseBothFields(fields);
   const field = fields.classes ? 'classes' : 'vehicle_types';
@@ -39,7 +39,7 @@ export async function requestedClasses(
 export async function refuseOtherModel(
   { classes, classThresholds, regions }: DetectOptions,
   modelName: string,
-  catalogue: ModelCatalogue,
+  catalogue: Pick<ModelCatalogue, 'classesOf'>,
 ): Promise<void> {
   const named = isDefaultVehicles(classes) ? null : classes;
   await requestedClasses({ classes: named }, modelName, catalogue);
@@ -58,7 +58,7 @@ interface FieldsWithClasses {
 export async function refuseUnknownClasses(
   { class_thresholds, regions }: FieldsWithClasses,
   modelName: string,
-  catalogue: ModelCatalogue,
+  catalogue: Pick<ModelCatalogue, 'classesOf'>,
 ): Promise<void> {
   const named = [
     ...Object.keys(class_thresholds ?? {}).map((name) => [

@@ -60,13 +60,15 @@ export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 
 /** The facts of an image that was not run. */
-const NOTHING = { taken: null, keys: null };
+const NOTHING = { taken: null, keys: null, found: null };
 
 interface Ended {
   workerId: string;
   taken: PictureTime | null;
   /** The keys under which the result can be found; null: it cannot be. */
   keys: ReuseKeys | null;
+  /** The boxes that the network found, see `packFound`; null where it did not run. */
+  found: Uint8Array | null;
 }
 
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
@@ -94,17 +96,17 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
   for (let attempt = 0; ; attempt += 1) {
     try {
       const { settings, image } = run;
-      const resolved = runner.views.resolve(settings.options, image.path, settings.keyId);
-      const { options, used } = resolved;
-      const { result, outcome } = await withPicture(runner, run, async (picture) => {
+      const { options, used } = runner.views.resolve(settings.options, image.path, settings.keyId);
+      const { result, outcome, found } = await withPicture(runner, run, async (picture) => {
         const request = { ...requestOf(run), options, ...(picture && { image: picture }) };
-        const result = await runner.detector.detect(request);
-        return { result, outcome: await outcomeOf(runner, run, picture, { ...result, ...used }) };
+        const { found = null, ...result } = await runner.detector.detect(request);
+        const outcome = await outcomeOf(runner, run, picture, { ...result, ...used });
+        return { result, outcome, found };
       });
-      const keys = runner.reuse?.keysOf(settings, image.path, resolved, result) ?? null;
+      const keys = runner.reuse?.keysOf(settings, image.path, result) ?? null;
       const { workerId, modelDigest } = result;
       const model = versionOf({ ...result, name: result.model, digest: modelDigest });
-      return { kind: 'done', outcome, workerId, taken: await time, keys, model };
+      return { kind: 'done', outcome, workerId, taken: await time, keys, model, found };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -124,7 +126,15 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       }
       if (await isPart(runner, run.image.path, error)) {
         const file = error.file ?? null;
-        return { kind: 'part', outcome, workerId, taken: await time, keys: null, file };
+        return {
+          kind: 'part',
+          outcome,
+          workerId,
+          taken: await time,
+          keys: null,
+          found: null,
+          file,
+        };
       }
       if (!passing || triedOften) {
         const { jobId, image } = run;
@@ -135,7 +145,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
             'image failed unexpectedly',
           );
         }
-        return { kind: 'done', outcome, workerId, taken: await time, keys: null };
+        return { kind: 'done', outcome, workerId, taken: await time, keys: null, found: null };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
@@ -176,6 +186,7 @@ function requestOf({ jobNumber, settings, image, model, priority, deadlineMs, si
     ...(model !== null && { model }),
     ...(settings.keyId !== null && { keyId: settings.keyId }),
     ...(settings.reuse === 'content' && { digest: true }),
+    ...(settings.scoreFloor !== undefined && { scoreFloor: settings.scoreFloor }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
 }

@@ -3,11 +3,14 @@ import type { ImageResult } from '../../api/schemas/image.js';
 import type { ModelVersion } from '../../api/schemas/model.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { Logger } from '../../base/logger-port.js';
-import type { JobSettings } from '../../store/job.js';
+import { withBoxes } from '../../boxes/asked-again.js';
+import { unpackFound } from '../../boxes/found-boxes.js';
+import { refineDetections } from '../../boxes/refine-detections.js';
+import type { ImageOutcome, JobSettings } from '../../store/job.js';
 import type { ReuseKeys, StoredResult, WaitingImage } from '../../store/job-records.js';
 import { reuseKeys, settledStamp, type ReuseSubject } from '../reuse-key.js';
 import type { ServiceStore } from '../../store/service-store.js';
-import type { Resolved, Views } from '../../views/views.js';
+import type { Views } from '../../views/views.js';
 
 export interface ReuseParts {
   /** See `ReuseSubject`. */
@@ -33,19 +36,19 @@ export class Reuse {
   /**
    * Whether `takeOver` may give anything. A drawn copy is made of an image that runs; photos of an upload are its own.
    */
-  isWanted({ reuse, annotate, upload }: JobSettings): boolean {
-    return reuse !== 'off' && !annotate && upload === undefined;
+  isWanted({ reuse, annotate, upload, scoreFloor }: JobSettings): boolean {
+    return reuse !== 'off' && !annotate && upload === undefined && scoreFloor !== undefined;
   }
 
   /** The keys under which the result of an image can be found; none if it was not read from a file. */
   keysOf(
-    { keyId }: JobSettings,
+    settings: JobSettings,
     path: string,
-    { options, used }: Resolved,
     { file, modelDigest, precision }: ImageResult,
   ): ReuseKeys | null {
     if (file === undefined || modelDigest === undefined || precision === undefined) return null;
-    const subject = this.#subject(keyId, { options, used }, { modelDigest, precision });
+    const subject = this.#subject(settings, { modelDigest, precision });
+    if (subject === null) return null;
     return reuseKeys(subject, path, settledStamp(file), file.digest);
   }
 
@@ -70,11 +73,14 @@ export class Reuse {
   }
 
   async #takeOver(
-    { options, keyId, reuse }: JobSettings,
+    settings: JobSettings,
     images: readonly WaitingImage[],
     { digest, precision }: ModelVersion,
   ) {
-    const { look, views, store } = this.#parts;
+    const { look, store } = this.#parts;
+    const { keyId, reuse } = settings;
+    const subject = this.#subject(settings, { modelDigest: digest, precision });
+    if (subject === null) return NONE;
     const files = await look(
       images.map(({ path }) => path),
       reuse === 'content',
@@ -82,28 +88,34 @@ export class Reuse {
     const wanted = images.flatMap(({ index, path }, at) => {
       const file = files[at];
       if (file === null || file === undefined) return [];
-      const resolved = views.resolve(options, path, keyId);
-      const subject = this.#subject(keyId, resolved, { modelDigest: digest, precision });
-      return [{ index, keys: reuseKeys(subject, path, file.stamp, file.digest) }];
+      return [{ index, path, keys: reuseKeys(subject, path, file.stamp, file.digest) }];
     });
     const found = await store.reusable(
       keyId,
       wanted.map(({ keys }) => keys),
     );
     const taken = new Map<number, TakenOver>();
-    wanted.forEach(({ index, keys }, at) => {
+    wanted.forEach(({ index, path, keys }, at) => {
       const stored = found[at];
-      if (stored) taken.set(index, { ...stored, keys });
+      if (stored) taken.set(index, { ...this.#asked(settings, path, stored), keys });
     });
     return taken;
   }
 
+  /** The stored result may be that of another question. */
+  #asked({ options, keyId }: JobSettings, path: string, stored: StoredResult): StoredResult {
+    const resolved = this.#parts.views.resolve(options, path, keyId);
+    const result = JSON.parse(stored.outcome) as Extract<ImageOutcome, { status: 'ok' }>;
+    const refined = refineDetections(unpackFound(stored.found), resolved.options);
+    return { ...stored, outcome: JSON.stringify(withBoxes(result, refined, resolved.used)) };
+  }
+
+  /** Null for a job of an earlier release, whose results have no boxes beside those that it asks for. */
   #subject(
-    owner: string | null,
-    { options, used }: Resolved,
+    { keyId: owner, options, scoreFloor }: JobSettings,
     model: Pick<ReuseSubject, 'modelDigest' | 'precision'>,
-  ): ReuseSubject {
+  ): ReuseSubject | null {
     const { environment } = this.#parts;
-    return { environment, owner, options, view: used.view, ...model };
+    return scoreFloor === undefined ? null : { environment, owner, options, scoreFloor, ...model };
   }
 }

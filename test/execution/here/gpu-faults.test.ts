@@ -47,6 +47,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
   const worker = new NativeWorker({
     workerId: 'gpu',
     nodeId: 'here',
+    scoreFloor: 1,
     threads: 1,
     core: core as unknown as Core,
     registry: registry as unknown as ModelRegistry,

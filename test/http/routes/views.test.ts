@@ -15,6 +15,7 @@ import { refineDetections } from '../../../src/boxes/refine-detections.js';
 import { ended, openTestJobs, TemporaryFolder, type TestJobs } from '../../jobs/job-folder.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
 import { FakeDetector } from '../../support/fake-detector.js';
+import { foundIn } from '../../support/found-in.js';
 import { regionBetween } from '../../support/region-between.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 
@@ -36,7 +37,7 @@ class RefiningDetector extends FakeDetector {
 
   override async detect(request: DetectRequest): Promise<ImageResult> {
     const result = await super.detect(request);
-    return { ...result, image: IMAGE, ...refineDetections(FOUND, request.options, IMAGE) };
+    return { ...result, image: IMAGE, ...refineDetections(foundIn(IMAGE, FOUND), request.options) };
   }
 }
 

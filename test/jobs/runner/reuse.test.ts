@@ -25,7 +25,11 @@ async function open(names: string[], more: { environment?: string } = {}) {
   const onReused = vi.fn<(images: number) => void>();
   const { environment = '["1.0.0"]' } = more;
   const reuse = { environment, look: fileLooks([root]) };
-  let jobs = await openTestJobs(data, { reuse, onReused, imageRoots: [root] }, detector);
+  let jobs = await openTestJobs(
+    data,
+    { reuse, onReused, imageRoots: [root], scoreFloor: 0.05 },
+    detector,
+  );
   return {
     root,
     detector,
@@ -107,7 +111,7 @@ test('exactly the images whose files changed run again', async () => {
   );
 });
 
-test('another model, precision, option, owner or release runs all again, the same ones none', async () => {
+test('another model, precision, option of the run, owner or release runs all again, the same ones none', async () => {
   const few = NAMES.slice(0, 3);
   await using set = await open(few);
   const { options } = specOf();
@@ -118,8 +122,9 @@ test('another model, precision, option, owner or release runs all again, the sam
     return ran;
   };
   expect(await runs()).toEqual(few);
-  expect(await runs({ options: { ...options, confidence: 0.4 } })).toEqual(few);
-  expect(await runs({ options: { ...options, classes: ['car', 'bus'] } })).toEqual(few);
+  expect(await runs({ options: { ...options, iou: 0.5 } })).toEqual(few);
+  expect(await runs({ options: { ...options, tiles: 'auto' } })).toEqual(few);
+  expect(await runs({ options: { ...options, confidence: 0.01 } })).toEqual(few);
   expect(await runs({ keyId: 'key-1' })).toEqual(few);
   set.detector.digest = '0000000000000002';
   expect(await runs()).toEqual(few);
@@ -127,19 +132,36 @@ test('another model, precision, option, owner or release runs all again, the sam
   expect(await runs()).toEqual(few);
   await set.reopen({ environment: '["1.0.1"]' });
   expect(await runs()).toEqual(few);
-  await set.views.put('all', { paths: ['**'], regions: [] }, null);
-  expect(await runs()).toEqual(few);
-  const polygon = [
-    [0, 0],
-    [1, 0],
-    [1, 1],
-  ] as const;
-  const regions = [{ name: 'gate', polygon }];
-  await set.views.put('all', { paths: ['**'], regions }, null);
-  expect(await runs()).toEqual(few);
   // Neither the mode off nor a priority depends on it.
   expect((await set.run({ reuse: 'off' })).ran).toEqual(few);
   expect((await set.run({ priority: 7 })).ran).toEqual([]);
+});
+
+test('another question is asked of the stored boxes: what comes of it is as if the images had run', async () => {
+  await using set = await open(['a.jpg']);
+  const { options } = specOf();
+  await set.run();
+  const polygon = [[0, 0], [0.5, 0], [0.5, 1], [0, 1]] as const; // prettier-ignore
+  await set.views.put('all', { paths: ['**'], regions: [{ name: 'gate', polygon }] }, null);
+  const asked = { options: { ...options, confidence: 0.3, classes: null } };
+  const taken = await set.run(asked);
+  expect(taken.ran).toEqual([]);
+  expect(taken.images[0]?.outcome).toMatchObject({
+    detections: [
+      { class: 'car', regions: ['gate'] },
+      { class: 'bus', confidence: 0.4 },
+    ],
+    regionCounts: { gate: { car: 1 } },
+    view: { name: 'all', version: 1 },
+  });
+  const { ran, images } = await set.run({ ...asked, reuse: 'off' });
+  expect(ran).toEqual(['a.jpg']);
+  const [one, other] = [taken, { images }].map(({ images: [image] }) => ({
+    ...image?.outcome,
+    file: undefined,
+    reusedFrom: undefined,
+  }));
+  expect(one).toEqual(other);
 });
 
 test('a result is not taken over where it failed, is drawn, or was removed', async () => {

@@ -10,7 +10,7 @@ import {
   type DetectOptions,
 } from '../../../src/api/options.js';
 import { byClassKey } from '../../../src/api/class-key.js';
-import { engineParameters, refineDetections } from '../../../src/boxes/refine-detections.js';
+import { refineDetections } from '../../../src/boxes/refine-detections.js';
 import {
   ASKED_CONFIDENCE,
   detectFields,
@@ -18,6 +18,7 @@ import {
   standIns,
   type DetectChoice,
 } from '../../../src/ui/detect/detect-request.js';
+import { foundIn } from '../../support/found-in.js';
 import { detectionOf, floorOf, shownBoxes } from '../../../src/ui/picture/shown-boxes.js';
 
 const MODEL_CLASSES = [...DEFAULT_VEHICLES, 'person'];
@@ -36,11 +37,8 @@ function answer(candidates: readonly Detection[], choice: DetectChoice): Detecti
     classThresholds,
     maxDetections: maxDetections ?? DEFAULT_PARAMETERS.maxDetections,
   };
-  const { confidence } = engineParameters(options);
-  const found = candidates.filter(
-    (box) => box.confidence > confidence && (isAll || wanted.includes(box.class)),
-  );
-  return refineDetections(found, options, { width: 100, height: 100 }).detections;
+  const found = foundIn({ width: 100, height: 100 }, [...candidates]);
+  return refineDetections(found, options).detections;
 }
 
 const candidate = fc.record({

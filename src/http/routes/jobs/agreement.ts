@@ -26,7 +26,8 @@ import {
   stateSchema,
   toWireModelUses,
 } from '../../../answers/job-fields.js';
-import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
+import { JOB_ERRORS, params } from './job-of-path.js';
+import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 
 const querySchema = changesQuerySchema.pick({ with: true });
 
@@ -61,7 +62,8 @@ const jobAgreementSchema = z
 
 export type JobAgreementBody = z.infer<typeof jobAgreementSchema>;
 
-export function jobAgreementRoutes(route: AddRoute, { jobs, hide }: RouteParts): void {
+export function jobAgreementRoutes(route: AddRoute, parts: RouteParts): void {
+  const { jobs, hide } = parts;
   route(
     {
       method: 'get',
@@ -71,18 +73,20 @@ export function jobAgreementRoutes(route: AddRoute, { jobs, hide }: RouteParts):
       description:
         'The report on two models that ran over the same images as two jobs: this job is the first model, the other one the ' +
         'second. Images are the same by their path. Of jobs with different thresholds only boxes above the higher one count. Also ' +
-        'while a job runs: of the images that both have processed. Each call compares anew, for 20 s at most.',
+        'while a job runs: of the images that both have processed. Each call compares anew, for 20 s at most. ' +
+        `A question is asked of both jobs. ${ASKS_AGAIN}`,
       tags: ['Jobs'],
-      request: { params, query: querySchema },
+      request: { params, query: querySchema.extend(questionShape) },
       answers: { 200: json('The agreement', jobAgreementSchema) },
-      errors: JOB_ERRORS,
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS],
     },
     async (c) => {
-      const query = readQuery(querySchema, c.req.queries());
+      const { query, ask } = askedRequest(c);
+      const given = readQuery(querySchema, query);
       const how = comparisonOf(c, hide);
-      const job = await jobOfPath(c, jobs);
-      const other = await otherJob(query.with, c, jobs);
-      return replyJson(c, 200, toWire(job, other, await agreeJobs(jobs, job, other, how), hide));
+      const { job, images, otherJob: asked } = await ask(parts);
+      const other = asked(await otherJob(given.with, c, jobs));
+      return replyJson(c, 200, toWire(job, other, await agreeJobs(images, job, other, how), hide));
     },
   );
 }

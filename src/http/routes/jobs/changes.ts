@@ -22,7 +22,8 @@ import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { confidence } from './images.js';
 import { jobIdSchema, stateSchema } from '../../../answers/job-fields.js';
-import { JOB_ERRORS, JOB_ID, jobOfPath, params } from './job-of-path.js';
+import { JOB_ERRORS, JOB_ID, params } from './job-of-path.js';
+import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 
 /** Below the 30 s that clients wait. */
 const DEADLINE_MS = 20_000;
@@ -117,7 +118,8 @@ const jobChangesSchema = z
 export type JobChangesBody = z.infer<typeof jobChangesSchema>;
 type ChangedImageBody = z.infer<typeof changedImageSchema>;
 
-export function changeRoutes(route: AddRoute, { jobs, hide }: RouteParts): void {
+export function changeRoutes(route: AddRoute, parts: RouteParts): void {
+  const { jobs, hide } = parts;
   route(
     {
       method: 'get',
@@ -127,24 +129,26 @@ export function changeRoutes(route: AddRoute, { jobs, hide }: RouteParts): void 
       description:
         'Images are the same by their path. Boxes are paired where their intersection is at least half of their union, ' +
         'those of one class first, then those that overlap most. Also while a job runs: of the images that both have ' +
-        'processed. Each page compares anew, for 20 s at most.',
+        'processed. Each page compares anew, for 20 s at most. ' +
+        `A question is asked of both jobs. ${ASKS_AGAIN}`,
       tags: ['Jobs'],
-      request: { params, query: changesQuerySchema },
+      request: { params, query: changesQuerySchema.extend(questionShape) },
       answers: {
         200: json('One page of the images with changes, and all in figures', jobChangesSchema),
       },
-      errors: JOB_ERRORS,
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS],
     },
     async (c) => {
-      const query = readQuery(changesQuerySchema, c.req.queries());
+      const { query: given, ask } = askedRequest(c);
+      const query = readQuery(changesQuerySchema, given);
       const how = { ...comparisonOf(c, hide), confidenceChange: query.confidence_change };
-      const job = await jobOfPath(c, jobs);
-      const other = await otherJob(query.with, c, jobs);
-      const changes = await compareJobs(jobs, job, other, how);
+      const { job, images: asked, otherJob: otherAsked } = await ask(parts);
+      const other = otherAsked(await otherJob(query.with, c, jobs));
+      const changes = await compareJobs(asked, job, other, how);
       const wanted = changes.changed.slice(query.offset, query.offset + query.limit);
       const images: ChangedImageBody[] = [];
       let boxes = 0;
-      for await (const image of comparedImages(jobs, job, other, wanted, how)) {
+      for await (const image of comparedImages(asked, job, other, wanted, how)) {
         const body = toWireImage(image, hide);
         images.push(body);
         boxes += body.boxes.length;

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
 import { GROUPINGS, type Grouping } from '../../../api/job-values.js';
 import { withoutOutcome, type ImageCounts, type Job } from '../../../store/job.js';
-import type { JobService } from '../../../jobs/job-service.js';
+import type { JobImages } from '../../../jobs/stored-images.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 import { replyPieces } from '../../answer/reply.js';
 import { readQuery } from '../../request/query.js';
@@ -21,7 +21,8 @@ import {
   type GroupBody,
 } from './count-groups.js';
 import { jobIdSchema, notRunSchema, stateSchema } from '../../../answers/job-fields.js';
-import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
+import { JOB_ERRORS, params } from './job-of-path.js';
+import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 
 const COUNT_FORMATS = ['json', 'csv'] as const;
 /** Groups per piece of an answer. */
@@ -68,7 +69,8 @@ const headersSchema = z.object({
     .openapi({ description: 'Images that have not ended: they are not counted yet' }),
 });
 
-export function countRoutes(route: AddRoute, { jobs, hide, logger }: RouteParts): void {
+export function countRoutes(route: AddRoute, parts: RouteParts): void {
+  const { hide, logger } = parts;
   route(
     {
       method: 'get',
@@ -78,9 +80,10 @@ export function countRoutes(route: AddRoute, { jobs, hide, logger }: RouteParts)
       description:
         'Also while the job runs: of the images that have ended. The time of an image is that of its EXIF data ' +
         "(DateTimeOriginal, DateTimeDigitized, DateTime), else of its file's name and folders, else of its file's last " +
-        'change in the time zone of the service. It is read once, when the image is processed, and is that of the clock on the wall: it has no zone.',
+        'change in the time zone of the service. It is read once, when the image is processed, and is that of the clock on the wall: it has no zone. ' +
+        ASKS_AGAIN,
       tags: ['Jobs'],
-      request: { params, query: countsQuerySchema },
+      request: { params, query: countsQuerySchema.extend(questionShape) },
       answers: {
         200: {
           description: 'The counts so far',
@@ -91,12 +94,13 @@ export function countRoutes(route: AddRoute, { jobs, hide, logger }: RouteParts)
           },
         },
       },
-      errors: JOB_ERRORS,
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS],
     },
     async (c) => {
-      const { by, format } = readQuery(countsQuerySchema, c.req.queries());
-      const job = await jobOfPath(c, jobs);
-      const counts = await countJob(job, by, jobs, hide);
+      const { query, ask } = askedRequest(c);
+      const { by, format } = readQuery(countsQuerySchema, query);
+      const { job, images } = await ask(parts);
+      const counts = await countJob(job, by, images, hide);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'counts broken off');
@@ -126,7 +130,7 @@ interface Counts {
 async function countJob(
   job: Job,
   by: Grouping,
-  jobs: JobService,
+  jobs: Pick<JobImages, 'countPages'>,
   hide: HideFolders,
 ): Promise<Counts> {
   const total = new CountSum();

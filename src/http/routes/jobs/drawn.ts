@@ -3,13 +3,15 @@ import { z } from '@hono/zod-openapi';
 import { LatticeError, refuseWhileStopping } from '../../../api/errors.js';
 import { writeDrawn, type DrawnSource } from '../../../export/drawn.js';
 import { relativeName } from '../../../export/export-source.js';
+import type { JobImages } from '../../../jobs/stored-images.js';
 import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
 import { readQuery } from '../../request/query.js';
 import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { classNames, confidence } from './images.js';
-import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
+import { classNames } from './images.js';
+import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
+import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 import { toWireEntry } from '../../../answers/result-record.js';
 
 /** Each has a decoded picture in memory. */
@@ -21,19 +23,10 @@ export const drawnQuerySchema = z.strictObject({
     description: 'Draw boxes of these classes only: separated by commas, or a JSON array',
     example: 'car,bus',
   }),
-  confidence_threshold: confidence.optional().openapi({
-    type: 'number',
-    minimum: 0,
-    maximum: 1,
-    description: 'Draw boxes above this confidence only',
-    example: 0.5,
-  }),
 });
 
-type DrawnQuery = z.output<typeof drawnQuerySchema>;
-
 export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
-  const { jobs, logger } = parts;
+  const { logger } = parts;
   let archives = 0;
   async function* counted(source: DrawnSource): AsyncGenerator<Uint8Array, void> {
     archives += 1;
@@ -51,9 +44,10 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
       summary: 'The pictures of a finished job with their boxes drawn',
       description:
         'A zip of JPEG files that are drawn while it is sent, one by one. `pictures.csv` in it names the image of each; ' +
-        '`left-out.txt` names images that cannot be read and images without a result.',
+        '`left-out.txt` names images that cannot be read and images without a result. ' +
+        ASKS_AGAIN,
       tags: ['Jobs'],
-      request: { params, query: drawnQuerySchema },
+      request: { params, query: drawnQuerySchema.extend(questionShape) },
       answers: {
         200: {
           description: 'The archive',
@@ -61,11 +55,12 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
           content: { 'application/zip': { schema: binary } },
         },
       },
-      errors: [...JOB_ERRORS, 'job_not_finished', 'overloaded'],
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS, 'job_not_finished', 'overloaded'],
     },
     async (c) => {
-      const query = readQuery(drawnQuerySchema, c.req.queries());
-      const job = await jobOfPath(c, jobs);
+      const { query, ask } = askedRequest(c);
+      const { class: classes } = readQuery(drawnQuerySchema, query);
+      const { job, images } = await ask(parts);
       if (job.completedAt === null) throw notFinished(job);
       if (archives >= MOST_ARCHIVES) {
         const detail = `${MOST_ARCHIVES} archives of pictures are sent already. Ask again later.`;
@@ -75,7 +70,7 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'pictures broken off');
       };
-      return replyPieces(c, 200, counted(drawnSource(job, query, parts)), onBroken, {
+      return replyPieces(c, 200, counted(drawnSource(job, images, classes, parts)), onBroken, {
         'content-type': 'application/zip',
         'content-disposition': `attachment; filename="${job.jobId}.pictures.zip"`,
       });
@@ -85,8 +80,9 @@ export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
 
 function drawnSource(
   job: Job,
-  { class: classes, confidence_threshold: threshold = 0 }: DrawnQuery,
-  { jobs, uploads, hide, annotator, draining }: RouteParts,
+  images: JobImages,
+  classes: readonly string[] | undefined,
+  { uploads, hide, annotator, draining }: RouteParts,
 ): DrawnSource {
   const { upload } = job.spec;
   const drawOf: typeof annotator.draw = async (image, boxes) => {
@@ -99,12 +95,11 @@ function drawnSource(
   return {
     fileName: (path) => relativeName(hide(path)),
     pages: async function* () {
-      for await (const page of jobs.imagePages(job.jobId)) {
+      for await (const page of images.imagePages(job.jobId)) {
         yield page.map((entry) => toWireEntry(job, entry, hide));
       }
     },
-    isShown: (box) =>
-      box.confidence > threshold && (classes === undefined || classes.includes(box.class)),
+    isShown: (box) => classes === undefined || classes.includes(box.class),
     draw: async (path, boxes) => {
       refuseWhileStopping({ draining });
       try {

@@ -5,7 +5,13 @@ import { regionCountsSchema } from '../../../api/schemas/image.js';
 import { recordParameters } from '../../../api/schemas/option-schemas.js';
 import { toWireParameters } from '../../../api/options.js';
 import { CONFIDENCE_STEPS, IMAGE_OUTCOMES, IMAGE_SORTS } from '../../../api/job-values.js';
-import { withoutOutcome, type ImageEntry, type ImageTally, type Job } from '../../../store/job.js';
+import {
+  scoreFloorOf,
+  withoutOutcome,
+  type ImageEntry,
+  type ImageTally,
+  type Job,
+} from '../../../store/job.js';
 import { jsonList, splitList } from '../../../base/text-list.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 import { replyJson, replyJsonText } from '../../answer/reply.js';
@@ -13,7 +19,8 @@ import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { jobIdSchema, jobTypeSchema } from '../../../answers/job-fields.js';
-import { JOB_ERRORS, jobOfPath, ofJob, params } from './job-of-path.js';
+import { JOB_ERRORS, ofJob, params } from './job-of-path.js';
+import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 import {
   failedImageSchema,
   processedImageSchema,
@@ -117,7 +124,10 @@ const requestSchema = z
     annotate: z.boolean(),
     has_callback: z.boolean(),
   })
-  .openapi('JobRequest', { description: 'As submitted, with defaults, without the paths' });
+  .openapi('JobRequest', {
+    description:
+      'As submitted, with defaults, without the paths; of another question, with its options',
+  });
 
 const classSummarySchema = z
   .object({
@@ -144,6 +154,11 @@ export const jobSummarySchema = z
     total_count: z.int().openapi({ description: 'Boxes so far' }),
     classes: z.array(classSummarySchema).openapi({ description: 'Most boxes first' }),
     region_counts: regionCountsSchema.optional(),
+    score_floor: z.number().openapi({
+      description:
+        'The job keeps the boxes of each image above this score: another question can have any threshold from here on. ' +
+        'Jobs of earlier releases keep those above their own threshold',
+    }),
     left_out: z.record(z.string(), z.int()).openapi({
       description:
         'Files beside its images that it does not have, by kind: pictures whose formats are not read, and what an upload ' +
@@ -159,7 +174,8 @@ export type JobImageBody = z.infer<typeof jobImageSchema>;
 export type JobImagesBody = z.infer<typeof jobImagesSchema>;
 export type JobSummaryBody = z.infer<typeof jobSummarySchema>;
 
-export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): void {
+export function jobImageRoutes(route: AddRoute, parts: RouteParts): void {
+  const { hide } = parts;
   route(
     {
       method: 'get',
@@ -169,18 +185,19 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
       description:
         'In input order or by margin, also while the job runs. A page has at most `limit` images and about ' +
         '128 KiB of boxes, so it may have fewer: `next_offset` gives the next. Any offset can be asked for. The filters ' +
-        'hold together: `class` and `confidence_below` ask for one box that fits both.',
+        `hold together: \`class\` and \`confidence_below\` ask for one box that fits both. ${ASKS_AGAIN}`,
       tags: ['Jobs'],
-      request: { params, query: imagesQuerySchema },
+      request: { params, query: imagesQuerySchema.extend(questionShape) },
       answers: { 200: json('One page', jobImagesSchema) },
-      errors: JOB_ERRORS,
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS],
     },
     async (c) => {
-      const query = readQuery(imagesQuerySchema, c.req.queries());
-      const { outcome, confidence_below, class: classes, ...page } = query;
+      const { query, ask } = askedRequest(c);
+      const given = readQuery(imagesQuerySchema, query);
+      const { outcome, confidence_below, class: classes, ...page } = given;
       const filter = { outcome, classes, confidenceBelow: confidence_below };
-      const job = await jobOfPath(c, jobs);
-      const { entries, matching } = await jobs.filteredImages(job, filter, page);
+      const { job, images } = await ask(parts);
+      const { entries, matching } = await images.filteredImages(job, filter, page);
       const next = page.offset + entries.length;
       const body: JobImagesBody = {
         images: entries.map((entry) => toWireJobImage(job, entry, hide)),
@@ -198,13 +215,15 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
       summary: 'A job in figures',
       description:
         'Images by outcome, boxes by class and confidence, and what was asked for; also while the job runs. It takes the ' +
-        'same time for boxes of any number.',
+        `same time for boxes of any number, but for another question. ${ASKS_AGAIN}`,
       ...ofJob,
+      request: { params, query: z.object(questionShape) },
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS],
       answers: { 200: json('The figures so far', jobSummarySchema) },
     },
     async (c) => {
-      const job = await jobOfPath(c, jobs);
-      const figures = toWireSummary(job, await jobs.tally(job));
+      const { job, images } = await askedRequest(c).ask(parts);
+      const figures = toWireSummary(job, await images.tally(job));
       return replyJsonText(c, 200, withMetadata(figures, job));
     },
   );
@@ -242,6 +261,7 @@ function toWireSummary(
     total_count: sum(rows.map((row) => row.boxes)),
     classes: rows.sort((a, b) => b.boxes - a.boxes),
     region_counts: sumOfRegions(regions),
+    score_floor: scoreFloorOf(spec),
     left_out: spec.leftOut ?? {},
     request: {
       job_type: spec.jobType,

@@ -7,15 +7,17 @@ import {
   type ExportFormat,
   type ResultFormat,
 } from '../../../export/formats.js';
+import type { JobImages } from '../../../jobs/stored-images.js';
 import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
 import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { shorten, validate } from '../../request/validation.js';
-import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
+import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
+import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 import { jobResultSchema, resultText, toWireEntry } from '../../../answers/result-record.js';
 
-const exportQuerySchema = z.object({
+const exportQuerySchema = z.strictObject({
   format: z
     .enum(RESULT_FORMATS, {
       error: ({ input }) => `'${shorten(String(input))}' is none of ${RESULT_FORMATS.join(', ')}.`,
@@ -37,7 +39,7 @@ const exportHeadersSchema = z.object({
 });
 
 export function resultRoutes(route: AddRoute, parts: RouteParts): void {
-  const { jobs, hide, logger } = parts;
+  const { hide, logger } = parts;
   route(
     {
       method: 'get',
@@ -47,9 +49,9 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
       description:
         'A long result is sent in chunks while it is read, without Content-Length. A connection that breaks off before ' +
         'the last chunk has sent no JSON: ask again. The schema is that of `format=json`; docs/exports.md describes the ' +
-        'other formats, which come as a file to save.',
+        `other formats, which come as a file to save. ${ASKS_AGAIN}`,
       tags: ['Jobs'],
-      request: { params, query: exportQuerySchema },
+      request: { params, query: exportQuerySchema.extend(questionShape) },
       answers: {
         200: {
           description: 'The job has ended, completed or failed',
@@ -62,35 +64,47 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
           },
         },
       },
-      errors: [...JOB_ERRORS, 'job_not_finished'],
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS, 'job_not_finished'],
       // The archive has labels and no picture.
       pages: 'reads',
     },
     async (c) => {
-      const format = readFormat(c.req.queries());
-      const job = await jobOfPath(c, jobs);
+      const { query, hasQuestion, ask } = askedRequest(c);
+      const format = readFormat(query, hasQuestion);
+      const { job, images } = await ask(parts);
       if (job.status === 'pending' || job.status === 'running') throw notFinished(job);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'result broken off');
       };
       if (format !== 'json') {
-        const pieces = FORMATS[format].write(await exportSource(job, parts));
+        const pieces = FORMATS[format].write(await exportSource(job, images, parts));
         return replyPieces(c, 200, pieces, onBroken, exportHeaders(job, format));
       }
-      return replyPieces(c, 200, resultText(job, jobs.imagePages(job.jobId), hide), onBroken);
+      return replyPieces(c, 200, resultText(job, images.imagePages(job.jobId), hide), onBroken);
     },
   );
 }
 
-/** Throws `validation_failed` for a format that does not exist. */
-function readFormat({ format = [] }: Record<string, string[]>): ResultFormat {
+/**
+ * Throws `validation_failed` for a format that does not exist, and beside a question for a parameter that does not: it
+ * may be a misspelt part of the question.
+ */
+function readFormat(
+  { format = [], ...others }: Record<string, string[]>,
+  hasQuestion: boolean,
+): ResultFormat {
   const given = format.length > 1 ? format.join(',') : format[0];
-  return validate(exportQuerySchema, { format: given }, null).format ?? 'json';
+  const query = { format: given, ...(hasQuestion ? others : {}) };
+  return validate(exportQuerySchema, query, null).format ?? 'json';
 }
 
 /** Rejects when the models cannot be listed: without them the numbers of classes would differ from export to export. */
-async function exportSource(job: Job, { jobs, detector, hide }: RouteParts): Promise<ExportSource> {
+async function exportSource(
+  job: Job,
+  images: JobImages,
+  { detector, hide }: RouteParts,
+): Promise<ExportSource> {
   // An alias stands for another model by now, perhaps.
   const modelName = job.models.at(-1)?.name ?? job.spec.options.modelName;
   const model = (await detector.models()).find(({ name }) => name === modelName);
@@ -100,7 +114,7 @@ async function exportSource(job: Job, { jobs, detector, hide }: RouteParts): Pro
     classes: model?.classes ?? [],
     fileName: (path) => relativeName(hide(path)),
     pages: async function* () {
-      for await (const page of jobs.imagePages(job.jobId)) {
+      for await (const page of images.imagePages(job.jobId)) {
         yield page.map((entry) => toWireEntry(job, entry, hide));
       }
     },

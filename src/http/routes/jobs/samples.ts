@@ -10,6 +10,7 @@ import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { jobIdSchema } from '../../../answers/job-fields.js';
 import { JOB_ERRORS, JOB_ID, notFinished } from './job-of-path.js';
+import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 
 const MOST_SAMPLES = 1_000;
 const DEFAULT_SAMPLES = 20;
@@ -52,7 +53,8 @@ const samplesSchema = z
 
 export type SamplesBody = z.infer<typeof samplesSchema>;
 
-export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
+export function sampleRoutes(route: AddRoute, parts: RouteParts): void {
+  const { jobs } = parts;
   route(
     {
       method: 'get',
@@ -63,22 +65,23 @@ export function sampleRoutes(route: AddRoute, { jobs }: RouteParts): void {
         'The images of `/v1/jobs/{job_id}/images?sort=margin` without their boxes, each with a reason. Pictures with ' +
         'the least certain boxes come first: those whose confidence is nearest to their threshold. ' +
         'Labels of such pictures teach a model more than those of pictures that it is sure of. Pictures without a box are ' +
-        'left out: a job with a lower threshold shows more.',
+        `left out: a lower confidence_threshold shows more. ${ASKS_AGAIN}`,
       tags: ['Jobs'],
-      request: { query: samplesQuerySchema },
+      request: { query: samplesQuerySchema.extend(questionShape) },
       answers: { 200: json('At most n samples', samplesSchema) },
-      errors: [...JOB_ERRORS, 'job_not_finished', 'validation_failed'],
+      errors: [...JOB_ERRORS, ...QUESTION_ERRORS, 'job_not_finished', 'validation_failed'],
     },
     async (c) => {
-      const { job: id, n } = readQuery(samplesQuerySchema, c.req.queries());
+      const { query, ask } = askedRequest(c);
+      const { job: id, n } = readQuery(samplesQuerySchema, query);
       c.set('jobId', id);
-      const job = await jobs.get(id, c.get('keyId'));
+      const { job, images } = await ask(parts, await jobs.get(id, c.get('keyId')));
       if (job.status === 'pending' || job.status === 'running') throw notFinished(job);
       const { options } = job.spec;
       const samples: SamplesBody['samples'] = [];
       for (;;) {
         const page = { offset: samples.length, limit: n - samples.length, sort: 'margin' } as const;
-        const { entries, matching } = await jobs.filteredImages(job, {}, page);
+        const { entries, matching } = await images.filteredImages(job, {}, page);
         samples.push(...entries.map((entry) => toWireSample(entry, options)));
         if (entries.length === 0 || samples.length >= Math.min(n, matching)) break;
       }
