@@ -1,4 +1,5 @@
 /** Folders whose new files are submitted as they come. Each API key has its own watches. */
+import { LatticeError } from '../api/errors.js';
 import { NO_ALLOWANCES, type Allowances } from '../store/allowances.js';
 import type { Logger } from '../base/logger-port.js';
 import { FolderScanner } from '../files/folder-scanner.js';
@@ -63,11 +64,12 @@ export class Watches {
     return watches;
   }
 
-  /** By name. */
-  list(keyId: string | null): Promise<WatchSnapshot[]> {
+  /** By name, without those that are deleted meanwhile. */
+  async list(keyId: string | null): Promise<WatchSnapshot[]> {
     const runs = [...this.#runs.values()].filter(({ watch }) => watch.owner === ownerOf(keyId));
     runs.sort((a, b) => (a.watch.name < b.watch.name ? -1 : 1));
-    return Promise.all(runs.map((run) => this.#snapshot(run)));
+    const listed = await Promise.all(runs.map((run) => this.#snapshot(run).catch(nullIfDeleted)));
+    return listed.filter((each) => each !== null);
   }
 
   /** Rejects with `watch_not_found`. */
@@ -153,8 +155,22 @@ export class Watches {
     throw watchNotFound(name);
   }
 
+  /** Rejects with `watch_not_found` where it is deleted meanwhile. */
   async #snapshot(run: WatchRun): Promise<WatchSnapshot> {
-    const counts = await this.#options.ledger.watchCounts(run.watch.number);
+    const { number, name } = run.watch;
+    const counts = await this.#options.ledger.watchCounts(number).catch((error: unknown) => {
+      // The ledger knows its number alone.
+      throw isDeleted(error) ? watchNotFound(name) : error;
+    });
     return { watch: run.watch, progress: run.progress, counts };
   }
+}
+
+function isDeleted(error: unknown): boolean {
+  return error instanceof LatticeError && error.code === 'watch_not_found';
+}
+
+function nullIfDeleted(error: unknown): null {
+  if (isDeleted(error)) return null;
+  throw error;
 }

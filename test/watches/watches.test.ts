@@ -245,6 +245,15 @@ describe.each([
     expect((await view()).counts).toMatchObject({ recorded: 1, succeeded: 1, failed: 0 });
   });
 
+  test('a list leaves out a watch that is deleted meanwhile, and a question for it names it', async () => {
+    await add();
+    const removed = folder.watches.remove('gate', null);
+    const listed = folder.watches.list(null);
+    const asked = expect(view()).rejects.toThrow("There is no watch 'gate'.");
+    expect(await listed).toEqual([]);
+    await Promise.all([removed, asked]);
+  });
+
   test('an image that cannot be read for long is not submitted with every scan', async () => {
     folder.detector.before = () =>
       Promise.reject(new LatticeError('image_not_found', 'It is not there.'));
