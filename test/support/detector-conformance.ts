@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
+import { unpackFound } from '../../src/boxes/found-boxes.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
 import type { Detection } from '../../src/api/schemas/image.js';
@@ -97,6 +98,18 @@ export function detectorConformance(
       expect(modelDigest).toMatch(/^[0-9a-f]{16}$/);
       const image = readFileSync(join(DEMO, PICTURE));
       expect(await detect({}, { image })).not.toHaveProperty('file');
+    });
+
+    it('have all boxes above a score floor where the request has one, whatever it asks for', async () => {
+      const options = { confidence: 0.9, classes: ['car'] };
+      expect(await detect(options)).not.toHaveProperty('found');
+      const { detections, found } = await detect(options, { scoreFloor: 0.05 });
+      const all = unpackFound(found!);
+      expect(all).toMatchObject({ floor: 0.05, isCut: false, image: { width: 640, height: 480 } });
+      expect(all.detections).toEqual((await detect({ confidence: 0.05 })).detections);
+      expect(detections).toEqual(
+        all.detections.filter((box) => box.confidence > 0.9 && box.class === 'car'),
+      );
     });
 
     it('keep scores strictly above the threshold', async () => {
