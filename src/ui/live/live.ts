@@ -73,6 +73,9 @@ export function startFeed(): void {
   });
 }
 
+/** The page was connected and is not. */
+export const isCutOff = (): boolean => connections.peek() > 0 && connection.peek().kind !== 'live';
+
 /** Resolves when the service answers: at once, or later, after a call of `onAway`. Tells whether it was away. */
 export async function untilAnswer(onAway: () => void): Promise<boolean> {
   for (let wasAway = false; ;) {

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { untilAnswer } from '../live/live.js';
+import { isCutOff, untilAnswer } from '../live/live.js';
 import { Button } from './button.js';
 import { Empty } from './empty.js';
 import { Problem } from './problem.js';
@@ -24,6 +24,8 @@ export function lazy<Props extends object>(
   const loadUntilLoaded = async (show: (state: State) => void, stop: AbortSignal) => {
     for (let tries = 0; tries < TRIES && !stop.aborted; tries++) {
       try {
+        // Some browsers never fetch a script again that they could not fetch once.
+        if (isCutOff()) await untilAnswer(() => show('away'));
         loaded ??= await load();
         show('loaded');
         return;
