@@ -39,6 +39,10 @@ export interface ImageFilter {
 /** Steps of the histogram of confidences: step n begins at n / 20. */
 export const CONFIDENCE_STEPS = 20;
 
+/** The step of the histogram that a confidence falls into. */
+export const confidenceStep = (confidence: number): number =>
+  Math.min(Math.floor(confidence * CONFIDENCE_STEPS), CONFIDENCE_STEPS - 1);
+
 /** Groups in which the images of a job are counted. */
 export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
 export type Grouping = (typeof GROUPINGS)[number];

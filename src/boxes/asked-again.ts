@@ -1,9 +1,14 @@
 /** A question that is asked again of the boxes of a stored result. */
 import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/schemas/image.js';
-import { byClassKey, classKey } from '../api/class-key.js';
+import { classKey } from '../api/class-key.js';
 import type { FoundBoxes } from './found-boxes.js';
-import { leastThreshold, mergesClasses, type refineDetections } from './refine-detections.js';
+import {
+  leastThreshold,
+  mergesClasses,
+  thresholdsOf,
+  type refineDetections,
+} from './refine-detections.js';
 import { isMask } from './regions.js';
 
 /** The result with other boxes of its image. `used` names the view whose regions they have. */
@@ -27,15 +32,14 @@ export function foundInResult(
   own: DetectOptions,
   asked: DetectOptions,
 ): FoundBoxes {
-  const thresholds = byClassKey(asked.classThresholds);
-  const isKept = ({ class: name, confidence }: { class: string; confidence: number }) =>
-    confidence > (thresholds.get(classKey(name)) ?? asked.confidence);
+  const thresholdOf = thresholdsOf(asked);
   return {
     detections: detections.map(({ box, confidence, class: name, alternative }) => ({
       box,
       confidence,
       class: name,
-      ...(alternative !== undefined && isKept(alternative) && { alternative }),
+      ...(alternative !== undefined &&
+        alternative.confidence > thresholdOf(alternative.class) && { alternative }),
     })),
     // If it was cut at its most boxes, those below the last one are not known.
     floor: truncated ? (detections.at(-1)?.confidence ?? 1) : leastThreshold(own),
@@ -84,17 +88,11 @@ export function narrowingFault(own: DetectOptions, asked: DetectOptions): string
 
 /** The threshold of each class that has one of its own, and of all others, in both questions. */
 function thresholdPairs(own: DetectOptions, asked: DetectOptions): [number, number][] {
-  const [before, after] = [own, asked].map((each) => byClassKey(each.classThresholds)) as [
-    Map<string, number>,
-    Map<string, number>,
-  ];
-  const names = new Set([...before.keys(), ...after.keys()]);
+  const [before, after] = [thresholdsOf(own), thresholdsOf(asked)];
+  const names = Object.keys({ ...own.classThresholds, ...asked.classThresholds });
   return [
     [own.confidence, asked.confidence],
-    ...[...names].map((name): [number, number] => [
-      before.get(name) ?? own.confidence,
-      after.get(name) ?? asked.confidence,
-    ]),
+    ...names.map((name): [number, number] => [before(name), after(name)]),
   ];
 }
 

@@ -20,6 +20,15 @@ export function leastThreshold({
   return Math.min(confidence, ...Object.values(classThresholds));
 }
 
+/** The threshold of each class, by its name: its own, else the general one. */
+export function thresholdsOf({
+  confidence,
+  classThresholds,
+}: Pick<DetectOptions, 'confidence' | 'classThresholds'>): (className: string) => number {
+  const own = byClassKey(classThresholds);
+  return (className) => own.get(classKey(className)) ?? confidence;
+}
+
 /** The detection parameters that the engine needs to find all boxes above the floor that the options ask for too. */
 export function engineParameters(
   options: DetectOptions,
@@ -72,12 +81,9 @@ export function mergesClasses({
   return mergeClasses ?? isDefaultVehicles(classes);
 }
 
-function aboveThresholds(
-  found: Detection[],
-  { confidence, classThresholds }: DetectOptions,
-): Detection[] {
-  const byClass = byClassKey(classThresholds);
-  return found.filter((box) => box.confidence > (byClass.get(classKey(box.class)) ?? confidence));
+function aboveThresholds(found: Detection[], options: DetectOptions): Detection[] {
+  const thresholdOf = thresholdsOf(options);
+  return found.filter((box) => box.confidence > thresholdOf(box.class));
 }
 
 function ofSize(found: Detection[], { minSize, maxSize }: DetectOptions, image: ImageSize) {

@@ -1,7 +1,7 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
-import type { WireParameters } from '../api/options.js';
+import type { WireQuestion } from '../api/question.js';
 import type { changesQuerySchema } from '../http/routes/jobs/changes.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
 import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
@@ -84,9 +84,7 @@ export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
 export type CountsBy = z.output<typeof countsQuerySchema>['by'];
 export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;
 /** A question of the boxes that a job keeps: options that are left out are as the job asked. */
-export type JobQuestion = Partial<
-  Omit<WireParameters, 'iou_threshold' | 'tiles'> & { classes: readonly string[] }
->;
+export type JobQuestion = Partial<WireQuestion & { classes: readonly string[] }>;
 export type DrawnQuery = Partial<z.output<typeof drawnQuerySchema>>;
 export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
   class?: string | readonly string[] | undefined;

@@ -2,9 +2,8 @@
  * The images of jobs as another question has them: it is asked again of the boxes that each image keeps, by the
  * function that a fresh detection is refined by.
  */
-import { byClassKey, classKey } from '../api/class-key.js';
 import { LatticeError } from '../api/errors.js';
-import { CONFIDENCE_STEPS, type ImageFilter, type ImageSort } from '../api/job-values.js';
+import { confidenceStep, type ImageFilter, type ImageSort } from '../api/job-values.js';
 import type { DetectOptions } from '../api/options.js';
 import { optionsWith, type Question } from '../api/question.js';
 import type { Region } from '../api/region-rules.js';
@@ -12,7 +11,7 @@ import type { Detection, ProcessedImage } from '../api/schemas/image.js';
 import { withBoxes, foundInResult, narrowingFault } from '../boxes/asked-again.js';
 import { countClasses, RegionSums } from '../boxes/class-counts.js';
 import { unpackFound } from '../boxes/found-boxes.js';
-import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
+import { leastThreshold, refineDetections, thresholdsOf } from '../boxes/refine-detections.js';
 import {
   scoreFloorOf,
   withoutOutcome,
@@ -31,7 +30,6 @@ import { toCounts, toEntry, type JobImages } from './stored-images.js';
 
 /** The boxes of so many images are unpacked in a millisecond or two. */
 const IMAGES_PER_READ = 200;
-const LAST_STEP = CONFIDENCE_STEPS - 1;
 
 export interface AskedParts {
   store: Pick<ServiceStore, 'find' | 'foundImages' | 'foundImagesAt' | 'foundCounts'>;
@@ -158,7 +156,7 @@ export class AskedImages implements JobImages {
         for (const { class: name, confidence } of refined?.detections ?? []) {
           const steps = boxes.get(name) ?? [];
           boxes.set(name, steps);
-          const step = Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP);
+          const step = confidenceStep(confidence);
           steps[step] = (steps[step] ?? 0) + 1;
         }
       }
@@ -271,13 +269,10 @@ function passes(
 }
 
 /** How far the box nearest to its threshold is above it; null without a box. */
-function marginOf(
-  refined: Refined | null,
-  { confidence: threshold, classThresholds }: DetectOptions,
-): number | null {
-  const own = byClassKey(classThresholds);
+function marginOf(refined: Refined | null, options: DetectOptions): number | null {
+  const thresholdOf = thresholdsOf(options);
   const margins = (refined?.detections ?? []).map(
-    ({ class: name, confidence }) => confidence - (own.get(classKey(name)) ?? threshold),
+    ({ class: name, confidence }) => confidence - thresholdOf(name),
   );
   return margins.length === 0 ? null : Math.min(...margins);
 }

@@ -1,6 +1,6 @@
 /** Class names of a request -> class names and ids of a model. */
 import { LatticeError } from '../api/errors.js';
-import { ALL_CLASSES, isDefaultVehicles } from '../api/options.js';
+import { ALL_CLASSES, DEFAULT_VEHICLES, isDefaultVehicles } from '../api/options.js';
 import { classKey } from '../api/class-key.js';
 
 const MOST_LISTED = 100;
@@ -34,6 +34,8 @@ export class ClassFilter {
   readonly #classes: readonly string[];
   /** A model may hold one name twice or in two spellings; a filter on the name means all of them. */
   readonly #ids = new Map<string, number[]>();
+  /** The model has none of the default vehicles, which then stand for all its classes. */
+  readonly lacksVehicles: boolean;
 
   constructor(classes: readonly string[]) {
     this.#classes = classes;
@@ -41,6 +43,7 @@ export class ClassFilter {
       const key = classKey(name);
       this.#ids.set(key, [...(this.#ids.get(key) ?? []), id]);
     });
+    this.lacksVehicles = this.ids(DEFAULT_VEHICLES) === null;
   }
 
   /**

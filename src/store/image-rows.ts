@@ -9,7 +9,7 @@ import { FIGURE_ROWS, NO_FIGURES } from '../api/job-figures.js';
 import type { NamedVersion } from '../api/schemas/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../boxes/class-counts.js';
-import { CONFIDENCE_STEPS, type ImageFilter } from '../api/job-values.js';
+import { confidenceStep, type ImageFilter } from '../api/job-values.js';
 import { COUNTED } from './figure-columns.js';
 import type { ImageOutcome, ImageTally } from './job.js';
 import { countClasses } from '../boxes/class-counts.js';
@@ -27,8 +27,6 @@ import type { Statements } from './statements.js';
 
 /** Stands around each class in `image_facts.classes`, so that a search finds whole names. */
 const CLASS_MARK = '\n';
-
-const LAST_STEP = CONFIDENCE_STEPS - 1;
 
 /**
  * The margin of an image: how far its box nearest to its threshold is above it. Parameters: the threshold of the job,
@@ -64,7 +62,7 @@ export class ImageFacts {
     const weakest = new Map<string, number>();
     for (const { class: name, confidence } of detections) {
       weakest.set(name, Math.min(weakest.get(name) ?? confidence, confidence));
-      this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
+      this.#count(name, confidenceStep(confidence));
     }
     this.#regions.add(regionCounts);
     if (image.status === 'ok') {

@@ -149,8 +149,7 @@ export class JobWrites {
     const figures = figuresBy((name) => row[name] + facts.figures[name]);
     const succeeded = finished - figures.failedImages;
     const bytes =
-      lengthOf(stored.map(({ outcome }) => outcome)) +
-      lengthOf(stored.map(({ found }) => found ?? '')) -
+      lengthOf(stored.flatMap(({ outcome, found }) => [outcome, found ?? ''])) -
       stored.length * OUTCOME_BYTES;
     this.#statements.run(
       `UPDATE jobs SET finished = ?, succeeded = ?, ${OWN_COLUMNS.map(({ column }) => `${column} = ?`).join(', ')},

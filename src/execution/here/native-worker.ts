@@ -4,7 +4,6 @@ import type { GpuReading } from '../../api/schemas/gpu-reading.js';
 import type { ImageResult } from '../../api/schemas/image.js';
 import type { ModelDescription, ModelVersion } from '../../api/schemas/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
-import { DEFAULT_VEHICLES } from '../../api/options.js';
 import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
 import { toMicros } from '../../base/rounded.js';
@@ -71,16 +70,12 @@ export interface NativeWorkerParts {
 type EngineOptions = Pick<CoreTask, 'confidence' | 'iou' | 'tiles' | 'maxDetections' | 'classIds'>;
 
 /** `confidence`: that the engine was asked for. */
-function foundBy(
-  raw: RawResult,
-  model: LoadedModel,
-  confidence: number,
-  { lacksVehicles }: Pick<FoundBoxes, 'lacksVehicles'>,
-): FoundBoxes {
+function foundBy(raw: RawResult, model: LoadedModel, confidence: number): FoundBoxes {
   const detections = detectionsFrom(raw.boxes, model.native.names);
   const last = detections.at(-1)?.confidence ?? 0;
   const { truncated: isCut, width, height } = raw;
   const floor = isCut ? Math.max(last, confidence) : confidence;
+  const { lacksVehicles } = model.classes;
   return { detections, floor, isCut, lacksVehicles, image: { width, height } };
 }
 
@@ -164,14 +159,12 @@ export class NativeWorker implements Worker {
     const run = (how: EngineOptions) => this.#runEngine(request, model, loadMs, how);
     const asked = { ...engineParameters(options, floor), classIds: null };
     const raw = await run(asked);
-    const found = foundBy(raw, model, asked.confidence, {
-      lacksVehicles: model.classes.ids(DEFAULT_VEHICLES) === null,
-    });
+    const found = foundBy(raw, model, asked.confidence);
     // A GPU gives the best 300 boxes: those of other classes may have taken the places of some that are asked for.
     const least = leastThreshold(options);
     const isShort = found.isCut && found.floor > least && classIds !== null;
     const own = isShort ? await run({ ...asked, confidence: least, classIds }) : raw;
-    const answered = isShort ? foundBy(own, model, least, found) : found;
+    const answered = isShort ? foundBy(own, model, least) : found;
     const { digest, source, precision } = model.version;
     return {
       ...refineDetections(answered, options),

@@ -1,7 +1,12 @@
 /** Another question of the boxes that a job keeps: parameters of the query of every reading of its images. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type ErrorCode } from '../../../api/errors.js';
-import { QUESTION_ROWS, RUN_ROWS, type Question } from '../../../api/question.js';
+import {
+  QUESTION_ROWS,
+  RUN_ROWS,
+  type Question,
+  type WireQuestion,
+} from '../../../api/question.js';
 import { requestParameters } from '../../../api/schemas/option-schemas.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
 import type { Job } from '../../../store/job.js';
@@ -22,7 +27,7 @@ const CLASSES = 'classes';
 const questionSchema = z.strictObject({
   ...(Object.fromEntries(
     QUESTION_ROWS.map(({ wireName }) => [wireName, requestParameters[wireName]]),
-  ) as Omit<typeof requestParameters, 'iou_threshold' | 'tiles'>),
+  ) as Pick<typeof requestParameters, keyof WireQuestion>),
   [CLASSES]: classesSchema.nullish(),
 });
 

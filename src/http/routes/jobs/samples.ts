@@ -1,6 +1,6 @@
 /** `GET /v1/samples`: the images of a finished job by margin, each with the reason for its place. */
 import { z } from '@hono/zod-openapi';
-import { byClassKey, classKey } from '../../../api/class-key.js';
+import { thresholdsOf } from '../../../boxes/refine-detections.js';
 import { rounded } from '../../../base/rounded.js';
 import type { ImageEntry } from '../../../store/job.js';
 import type { DetectOptions } from '../../../api/options.js';
@@ -97,14 +97,14 @@ export function sampleRoutes(route: AddRoute, parts: RouteParts): void {
 
 function toWireSample(
   { index, path, outcome }: ImageEntry,
-  { confidence: threshold, classThresholds }: DetectOptions,
+  options: DetectOptions,
 ): SamplesBody['samples'][number] {
-  const own = byClassKey(classThresholds);
+  const thresholdOf = thresholdsOf(options);
   const boxes = outcome?.status === 'ok' ? outcome.detections : [];
   const margins = boxes.map(({ class: name, confidence }) => ({
     class: name,
     confidence,
-    margin: rounded(confidence - (own.get(classKey(name)) ?? threshold), DIGITS),
+    margin: rounded(confidence - thresholdOf(name), DIGITS),
   }));
   const least = margins.reduce((a, b) => (b.margin < a.margin ? b : a));
   const { class: name, confidence, margin } = least;
