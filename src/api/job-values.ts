@@ -47,6 +47,9 @@ export const confidenceStep = (confidence: number): number =>
 export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
+/** Groups in which the images of several jobs are counted, also of jobs whose results are removed. */
+export const HOUR_GROUPINGS = ['hour', 'day', 'folder'] as const satisfies Grouping[];
+
 /**
  * The images of an ended job that a retry runs. `failed`: images with an error, and images that did not run. `all`:
  * every image.

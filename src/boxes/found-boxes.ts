@@ -113,6 +113,8 @@ class Writer {
   }
 }
 
+const DECODER = new TextDecoder();
+
 class Reader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -122,10 +124,11 @@ class Reader {
   }
 
   number(): number {
+    const bytes = this.#bytes;
     let value = 0;
     for (let scale = 1; ; scale *= MORE) {
-      const byte = this.#bytes[this.#at++];
-      if (byte === undefined) throw new Error('The boxes of an image are cut off.');
+      if (this.#at >= bytes.length) throw new Error('The boxes of an image are cut off.');
+      const byte = bytes[this.#at++] as number;
       value += (byte & LOW) * scale;
       if (byte < MORE) break;
     }
@@ -134,8 +137,8 @@ class Reader {
 
   text(): string {
     const length = this.number();
-    const bytes = this.#bytes.subarray(this.#at, this.#at + length);
+    const from = this.#at;
     this.#at += length;
-    return new TextDecoder().decode(bytes);
+    return DECODER.decode(this.#bytes.subarray(from, this.#at));
   }
 }

@@ -109,3 +109,14 @@ export function wallTimeOf(at: Date): string | null {
     at.getSeconds(),
   ]);
 }
+
+/**
+ * The time of a picture in which none is written: the one that its path names, else the last change of its file, in
+ * nanoseconds as text. Null: neither is known.
+ */
+export function timeOfFile(path: string, modifiedNs: string | null): PictureTime | null {
+  const named = timeInName(path);
+  if (named !== null) return { time: named, source: 'name' };
+  const time = modifiedNs === null ? null : wallTimeOf(new Date(Number(modifiedNs) / 1e6));
+  return time === null ? null : { time, source: 'file' };
+}

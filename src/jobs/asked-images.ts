@@ -3,17 +3,20 @@
  * function that a fresh detection is refined by.
  */
 import { LatticeError } from '../api/errors.js';
-import { confidenceStep, type ImageFilter, type ImageSort } from '../api/job-values.js';
-import type { DetectOptions } from '../api/options.js';
+import type { ImageFilter, ImageSort } from '../api/job-values.js';
 import { optionsWith, type Question } from '../api/question.js';
-import type { Region } from '../api/region-rules.js';
-import type { Detection, ProcessedImage } from '../api/schemas/image.js';
-import { withBoxes, foundInResult, narrowingFault } from '../boxes/asked-again.js';
-import { countClasses, RegionSums } from '../boxes/class-counts.js';
-import { unpackFound } from '../boxes/found-boxes.js';
-import { leastThreshold, refineDetections, thresholdsOf } from '../boxes/refine-detections.js';
+import { withBoxes } from '../boxes/asked-again.js';
+import { countClasses } from '../boxes/class-counts.js';
 import {
-  scoreFloorOf,
+  missingView,
+  questionFault,
+  refineStored,
+  type OptionsAsked,
+  type Refined,
+} from '../store/asked-boxes.js';
+import type { Passing } from '../store/count-reads.js';
+import type { CountSum } from '../store/count-sum.js';
+import {
   withoutOutcome,
   type ImageCounts,
   type ImageEntry,
@@ -22,35 +25,32 @@ import {
   type ImageTally,
   type Job,
 } from '../store/job.js';
-import type { StoredFound, StoredJob } from '../store/job-records.js';
+import type { StoredFound, StoredImage, StoredJob } from '../store/job-records.js';
 import type { ServiceStore } from '../store/service-store.js';
-import type { Views } from '../views/views.js';
+import { countSums, type CountSums } from './count-sums.js';
 import type { ImagePages } from './image-pages.js';
+import { QuestionViews, type ReadViews } from './question-views.js';
 import { toCounts, toEntry, type JobImages } from './stored-images.js';
 
 /** The boxes of so many images are unpacked in a millisecond or two. */
 const IMAGES_PER_READ = 200;
 
 export interface AskedParts {
-  store: Pick<ServiceStore, 'find' | 'foundImages' | 'foundImagesAt' | 'foundCounts'>;
-  views: Pick<Views, 'get'>;
+  store: Pick<
+    ServiceStore,
+    | 'find'
+    | 'foundImages'
+    | 'foundImagesAt'
+    | 'foundCounts'
+    | 'filteredImages'
+    | 'passing'
+    | 'countSums'
+  >;
+  views: ReadViews;
   pages: ImagePages;
 }
 
 type Success = Extract<ImageOutcome, { status: 'ok' }>;
-type Refined = Pick<ProcessedImage, 'detections' | 'truncated' | 'regionCounts'>;
-
-/** Regions, and the view that they are of. */
-interface Place {
-  regions: DetectOptions['regions'];
-  used: Pick<ProcessedImage, 'view'>;
-}
-
-interface AskedJob {
-  stored: StoredJob;
-  /** The options of the job with those of the question. */
-  options: DetectOptions;
-}
 
 /** An image with its boxes; null: it has no result. */
 interface AskedCounts extends ImageCounts {
@@ -60,16 +60,11 @@ interface AskedCounts extends ImageCounts {
 
 export class AskedImages implements JobImages {
   readonly #parts: AskedParts;
-  readonly #question: Question;
-  /** The view of the question. */
-  readonly #view: Place | null;
-  /** Regions of the views that results were stored with, by name and version as JSON. */
-  readonly #storedViews = new Map<string, readonly Region[]>();
+  readonly #views: QuestionViews;
 
-  private constructor(parts: AskedParts, question: Question, view: Place | null) {
+  private constructor(parts: AskedParts, views: QuestionViews) {
     this.#parts = parts;
-    this.#question = question;
-    this.#view = view;
+    this.#views = views;
   }
 
   /** Rejects with `view_not_found` for a view of the question that this owner does not have. */
@@ -78,110 +73,128 @@ export class AskedImages implements JobImages {
     question: Question,
     keyId: string | null,
   ): Promise<AskedImages> {
-    const name = question.view ?? null;
-    if (name === null) return new AskedImages(parts, question, null);
-    const { version, regions } = await parts.views.get(name, keyId);
-    return new AskedImages(parts, question, { regions, used: { view: { name, version } } });
+    return new AskedImages(parts, await QuestionViews.open(parts.views, question, keyId));
   }
 
   /** The job with the options of the question. Throws `needs_new_run` where its boxes cannot answer it. */
   jobAsked<T extends Job>(job: T): T {
-    const { options: own, scoreFloor } = job.spec;
-    const options = optionsWith(own, this.#question);
-    const reason =
-      scoreFloor === undefined
-        ? narrowingFault(own, options)
-        : floorFault(scoreFloorOf(job.spec), options);
+    const { question } = this.#views.asked;
+    const reason = questionFault(job.spec, question);
     if (reason !== null) {
       const detail = `The stored boxes of the job cannot answer this: ${reason}. Submit its images as a new job.`;
       throw new LatticeError('needs_new_run', detail);
     }
-    return { ...job, spec: { ...job.spec, options } };
+    return { ...job, spec: { ...job.spec, options: optionsWith(job.spec.options, question) } };
   }
 
   async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
     const { store, pages } = this.#parts;
-    const asked = await this.#asked(jobId);
+    const { stored, options } = await this.#asked(jobId);
     const read = (...part: [number, number, number]) => store.foundImages(...part);
-    for await (const page of pages.all(asked.stored, IMAGES_PER_READ, read)) {
-      yield await this.#entries(page, asked);
+    for await (const page of pages.all(stored, IMAGES_PER_READ, read)) {
+      yield await this.#entries(page, stored, options);
     }
   }
 
   async *countPages(jobId: string): AsyncGenerator<ImageCounts[], void> {
-    for await (const page of this.#counts(await this.#asked(jobId))) {
+    for await (const page of this.#counts(jobId)) {
       yield page.filter(({ refined, failed }) => refined !== null || failed);
     }
   }
 
   async *statePages(jobId: string): AsyncGenerator<ImageState[], void> {
-    yield* this.#counts(await this.#asked(jobId));
+    yield* this.#counts(jobId);
   }
 
   async imagesAt({ jobId }: Job, indexes: readonly number[]): Promise<ImageEntry[]> {
     const { store, pages } = this.#parts;
-    const asked = await this.#asked(jobId);
-    const images = await pages.at(asked.stored, indexes, (...part) => store.foundImagesAt(...part));
-    return this.#entries(images, asked);
+    const { stored, options } = await this.#asked(jobId);
+    const images = await pages.at(stored, indexes, (...part) => store.foundImagesAt(...part));
+    return this.#entries(images, stored, options);
   }
 
-  /** Finds the images by asking all of them. */
   async filteredImages(
     job: Job,
     filter: ImageFilter,
     { offset, limit, sort = 'input' }: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }> {
-    const asked = await this.#asked(job.jobId);
-    const found: { index: number; margin: number }[] = [];
-    for await (const page of this.#counts(asked)) {
-      for (const image of page) {
-        const margin = sort === 'margin' ? marginOf(image.refined, asked.options) : 0;
-        if (margin !== null && passes(image, filter)) found.push({ index: image.index, margin });
-      }
-    }
-    if (sort === 'margin') found.sort((a, b) => a.margin - b.margin || a.index - b.index);
-    const indexes = found.slice(offset, offset + limit).map(({ index }) => index);
+    const { stored } = await this.#asked(job.jobId);
+    const { indexes, matching } = await this.#found(stored, filter, offset, limit, sort);
     const entries = indexes.length === 0 ? [] : await this.imagesAt(job, indexes);
-    return { entries, matching: found.length };
+    return { entries, matching };
   }
 
   async tally({ jobId }: Job): Promise<ImageTally> {
-    const tally = { found: 0, empty: 0, failed: 0 };
-    const boxes = new Map<string, number[]>();
-    const regions = new RegionSums();
-    for await (const page of this.#counts(await this.#asked(jobId))) {
-      for (const { outcome, refined } of page) {
-        if (outcome === 'found' || outcome === 'empty' || outcome === 'failed') tally[outcome] += 1;
-        regions.add(refined?.regionCounts);
-        for (const { class: name, confidence } of refined?.detections ?? []) {
-          const steps = boxes.get(name) ?? [];
-          boxes.set(name, steps);
-          const step = confidenceStep(confidence);
-          steps[step] = (steps[step] ?? 0) + 1;
-        }
-      }
+    const { stored } = await this.#asked(jobId);
+    const { total, steps } = await countSums(
+      this.#parts.store,
+      { jobs: stored.number },
+      this.#views,
+    );
+    const { images, failed, empty } = total;
+    const boxes = inOrder(new Map(steps)).flatMap(([name, counts]) =>
+      counts.flatMap((count, step) => (count > 0 ? [{ class: name, step, boxes: count }] : [])),
+    );
+    return {
+      found: images - failed - empty,
+      empty,
+      failed,
+      boxes,
+      regions: regionRows(total.regions),
+    };
+  }
+
+  async countSums(jobId: string): Promise<CountSums> {
+    const { stored } = await this.#asked(jobId);
+    return countSums(this.#parts.store, { jobs: stored.number }, this.#views);
+  }
+
+  /** The indexes of a page of images that pass. All images are asked where it depends on their boxes. */
+  async #found(
+    { number, imageCount, completedAt }: StoredJob,
+    filter: ImageFilter,
+    offset: number,
+    limit: number,
+    sort: ImageSort,
+  ): Promise<Passing> {
+    const { outcome, classes, confidenceBelow } = filter;
+    const byMargin = sort === 'margin';
+    const ofBoxes = byMargin || classes !== undefined || confidenceBelow !== undefined;
+    if (ofBoxes || outcome === 'found' || outcome === 'empty') {
+      const page = { byMargin, offset, limit };
+      return this.#views.answer((asked) => this.#parts.store.passing(number, asked, filter, page));
     }
-    return { ...tally, boxes: boxRows(boxes), regions: regionRows(regions) };
+    if (outcome === undefined) {
+      const length = Math.max(0, Math.min(limit, imageCount - offset));
+      return { indexes: Array.from({ length }, (_, at) => offset + at), matching: imageCount };
+    }
+    const of = { number, imageCount, without: withoutOutcome({ completedAt }) };
+    const found = await this.#parts.store.filteredImages(of, filter, offset, limit);
+    return { indexes: found.images.map(({ index }) => index), matching: found.matching };
   }
 
-  async #asked(jobId: string): Promise<AskedJob> {
+  async #asked(jobId: string): Promise<{ stored: StoredJob; options: OptionsAsked }> {
     const stored = await this.#parts.store.find(jobId, null);
-    return { stored, options: this.jobAsked(stored).spec.options };
+    const { options: asked } = this.jobAsked(stored).spec;
+    return { stored, options: { own: stored.spec.options, asked } };
   }
 
-  async *#counts(asked: AskedJob): AsyncGenerator<AskedCounts[], void> {
+  async *#counts(jobId: string): AsyncGenerator<AskedCounts[], void> {
+    const { stored, options } = await this.#asked(jobId);
     const { store, pages } = this.#parts;
     const read = (...part: [number, number, number]) => store.foundCounts(...part);
-    for await (const page of pages.all(asked.stored, IMAGES_PER_READ, read)) {
-      await this.#readViews(page, asked.stored);
+    for await (const page of pages.all(stored, IMAGES_PER_READ, read)) {
+      await this.#readViews(page, stored);
       yield page.map(({ found, view, outcome, ...image }) => {
-        const hasResult = image.failed === 0;
         const result = outcome === null ? null : (JSON.parse(outcome) as Success);
-        const refined = hasResult ? this.#refined(asked, { found, view }, result) : null;
+        const refined =
+          image.failed === 0
+            ? refineStored(this.#views.asked, options, { found, view }, result)
+            : null;
         return {
           ...toCounts(image),
           refined,
-          outcome: stateOf(image.failed, refined, asked.stored),
+          outcome: stateOf(image.failed, refined, stored),
           classCounts: Object.fromEntries(countClasses(refined?.detections ?? [])),
           regionCounts: refined?.regionCounts ?? {},
         };
@@ -190,61 +203,29 @@ export class AskedImages implements JobImages {
   }
 
   async #entries(
-    images: readonly (Parameters<typeof toEntry>[0] & StoredFound)[],
-    asked: AskedJob,
+    images: readonly (StoredImage & StoredFound)[],
+    stored: StoredJob,
+    options: OptionsAsked,
   ): Promise<ImageEntry[]> {
-    await this.#readViews(images, asked.stored);
+    await this.#readViews(images, stored);
     return images.map(({ found, view, ...image }) => {
       const entry = toEntry(image);
       if (entry.outcome?.status !== 'ok') return entry;
-      const { used } = this.#placeOf(asked, view);
-      const refined = this.#refined(asked, { found, view }, entry.outcome);
-      const outcome: Success = withBoxes(entry.outcome, refined, used);
+      const refined = refineStored(this.#views.asked, options, { found, view }, entry.outcome);
+      const outcome: Success = withBoxes(entry.outcome, refined, this.#views.used(view));
       // It shows the boxes of the job's own question.
       delete outcome.annotatedPath;
       return { ...entry, outcome };
     });
   }
 
-  /** `result` is needed where the image keeps no boxes of its own. */
-  #refined(
-    { stored, options }: AskedJob,
-    { found, view }: StoredFound,
-    result: Success | null,
-  ): Refined {
-    const { regions } = this.#placeOf({ stored, options }, view);
-    const resolved = { ...options, regions };
-    if (found !== null) {
-      return refineDetections(unpackFound(found, leastThreshold(options)), resolved);
-    }
-    if (result === null) throw new Error('An image has neither boxes nor a result.');
-    return refineDetections(foundInResult(result, stored.spec.options, options), resolved);
-  }
-
-  #placeOf({ options }: AskedJob, storedView: string | null): Place {
-    if (this.#view !== null) return this.#view;
-    const regions = storedView === null ? undefined : this.#storedViews.get(storedView);
-    if (storedView === null || regions === undefined) return { regions: options.regions, used: {} };
-    return { regions, used: { view: JSON.parse(storedView) as ProcessedImage['view'] } };
-  }
-
   /** Reads the regions of the views that these results were stored with, where the question names no others. */
   async #readViews(images: readonly StoredFound[], { spec }: StoredJob): Promise<void> {
-    if (this.#view !== null || this.#question.regions) return;
-    for (const view of new Set(images.map((image) => image.view))) {
-      if (view === null || this.#storedViews.has(view)) continue;
-      const { name, version } = JSON.parse(view) as NonNullable<ProcessedImage['view']>;
-      const { regions } = await this.#parts.views.get(name, spec.keyId, version);
-      this.#storedViews.set(view, regions);
+    for (const { view } of images) {
+      const missing = missingView(this.#views.asked, view);
+      if (missing !== null) await this.#views.read({ view: missing, keyId: spec.keyId });
     }
   }
-}
-
-function floorFault(floor: number, asked: DetectOptions): string | null {
-  const least = leastThreshold(asked);
-  return least < floor
-    ? `it keeps boxes above ${floor}, and a threshold of ${least} is asked for`
-    : null;
 }
 
 function stateOf(
@@ -257,33 +238,7 @@ function stateOf(
   return refined.detections.length > 0 ? 'found' : 'empty';
 }
 
-function passes(
-  { outcome, refined }: AskedCounts,
-  { outcome: wanted, classes, confidenceBelow }: ImageFilter,
-): boolean {
-  if (wanted !== undefined && outcome !== wanted) return false;
-  if (classes === undefined && confidenceBelow === undefined) return true;
-  const fits = ({ class: name, confidence }: Detection) =>
-    (classes?.includes(name) ?? true) && confidence < (confidenceBelow ?? Infinity);
-  return refined?.detections.some(fits) ?? false;
-}
-
-/** How far the box nearest to its threshold is above it; null without a box. */
-function marginOf(refined: Refined | null, options: DetectOptions): number | null {
-  const thresholdOf = thresholdsOf(options);
-  const margins = (refined?.detections ?? []).map(
-    ({ class: name, confidence }) => confidence - thresholdOf(name),
-  );
-  return margins.length === 0 ? null : Math.min(...margins);
-}
-
-function boxRows(boxes: ReadonlyMap<string, readonly number[]>): ImageTally['boxes'] {
-  return inOrder(boxes).flatMap(([name, steps]) =>
-    steps.flatMap((count, step) => (count > 0 ? [{ class: name, step, boxes: count }] : [])),
-  );
-}
-
-function regionRows({ sums }: RegionSums): ImageTally['regions'] {
+function regionRows(sums: CountSum['regions']): ImageTally['regions'] {
   return inOrder(sums).flatMap(([region, classes]) =>
     [['', 0] as const, ...inOrder(classes)].map(([name, boxes]) => ({
       region,

@@ -23,6 +23,9 @@ import {
 } from '../store/job.js';
 import type { Question } from '../api/question.js';
 import { AskedImages } from './asked-images.js';
+import { countSums, type CountSums } from './count-sums.js';
+import { QuestionViews } from './question-views.js';
+import type { CountScope } from '../store/count-rows.js';
 import { ImagePages } from './image-pages.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
@@ -242,6 +245,23 @@ export class JobService implements JobImages {
       : { images: await this.#parts.store.images(number, offset, limit), matching: imageCount };
     await this.#pages.ownTurn();
     return { entries: found.images.map(toEntry), matching: found.matching };
+  }
+
+  async countSums(jobId: string): Promise<CountSums> {
+    const { store } = this.#parts;
+    const { number } = await store.find(jobId, null);
+    return countSums(store, { jobs: number }, null);
+  }
+
+  /** Counts over jobs, by the question of each or by another one. Rejects with `view_not_found`. */
+  async countsOf(
+    scope: CountScope,
+    question: Question | null,
+    keyId: string | null,
+  ): Promise<CountSums> {
+    const { store, views } = this.#parts;
+    const asked = question && (await QuestionViews.open(views, question, keyId));
+    return countSums(store, scope, asked);
   }
 
   /** Counts of the images that have an outcome so far. */

@@ -1,5 +1,4 @@
 /** The images of jobs as readers get them, from their rows. */
-import { timeInName, wallTimeOf, type PictureTime } from '../files/wall-time.js';
 import type { ImageFilter, ImageSort } from '../api/job-values.js';
 import {
   withoutOutcome,
@@ -10,6 +9,7 @@ import {
   type ImageTally,
   type Job,
 } from '../store/job.js';
+import type { CountSums } from './count-sums.js';
 import type { StoredCounts, StoredImage } from '../store/job-records.js';
 
 /**
@@ -37,6 +37,8 @@ export interface JobImages {
     filter: ImageFilter,
     page: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }>;
+  /** The images that have an outcome so far, by folder and hour. */
+  countSums(jobId: string): Promise<CountSums>;
   /** Counts of the images that have an outcome so far. */
   tally(job: Job): Promise<ImageTally>;
 }
@@ -62,27 +64,13 @@ export function toState(
 }
 
 export function toCounts(image: StoredCounts): ImageCounts {
-  const { index, path, failed, classCounts, regionCounts, taken, takenFrom, modifiedNs } = image;
+  const { index, path, failed, classCounts, regionCounts, taken, takenFrom } = image;
   return {
     index,
     path,
     failed: failed !== 0,
     classCounts: JSON.parse(classCounts ?? '{}') as ImageCounts['classCounts'],
     regionCounts: JSON.parse(regionCounts ?? '{}') as ImageCounts['regionCounts'],
-    taken:
-      taken === null || takenFrom === null
-        ? otherTime(path, modifiedNs)
-        : { time: taken, source: takenFrom },
+    taken: taken === null || takenFrom === null ? null : { time: taken, source: takenFrom },
   };
-}
-
-/**
- * Where none was read beside the run: no turn, a machine that was overloaded, a volume that did not answer, or an
- * earlier version ran it. The worker has read the file all the same.
- */
-function otherTime(path: string, modifiedNs: string | null): PictureTime | null {
-  const named = timeInName(path);
-  if (named !== null) return { time: named, source: 'name' };
-  const time = modifiedNs === null ? null : wallTimeOf(new Date(Number(modifiedNs) / 1e6));
-  return time === null ? null : { time, source: 'file' };
 }

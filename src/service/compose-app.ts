@@ -26,7 +26,8 @@ import { healthRoutes } from '../http/routes/health.js';
 import { imageRoutes } from '../http/routes/images.js';
 import { jobAgreementRoutes } from '../http/routes/jobs/agreement.js';
 import { changeRoutes } from '../http/routes/jobs/changes.js';
-import { countRoutes } from '../http/routes/jobs/counts.js';
+import { countRoutes } from '../http/routes/counts.js';
+import { jobCountRoutes } from '../http/routes/jobs/counts.js';
 import { jobRoutes } from '../http/routes/jobs/jobs.js';
 import { resultRoutes } from '../http/routes/jobs/result.js';
 import { sampleRoutes } from '../http/routes/jobs/samples.js';
@@ -69,6 +70,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   drawnRoutes,
   jobImageRoutes,
   countRoutes,
+  jobCountRoutes,
   sampleRoutes,
   changeRoutes,
   jobAgreementRoutes,

@@ -387,6 +387,11 @@ export const settings = {
         'call; jobs with keep are kept longer',
     )
     .register(uses, { shown: true }),
+  keptCounts: count(200_000)
+    .describe(
+      'counts by hour and folder of watches and tagged jobs that are kept when their results are removed, per API key; the oldest go first; 0: none',
+    )
+    .register(uses, { shown: true }),
   storeMaxMb: count(0)
     .describe(
       'size of the job store in MiB: near it the jobs that ended first are removed before their time, but for kept ' +

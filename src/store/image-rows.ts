@@ -1,8 +1,8 @@
 /**
  * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have
  * a million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome,
- * `image_boxes` the boxes that the network found in it, `job_boxes` a row per class and step of confidence,
- * `job_regions` a row per region and class, `job_models` a row per model file.
+ * `image_boxes` the boxes that the network found in it, `job_counts` a row per folder and hour, `job_boxes` a row per
+ * class and step of confidence, `job_regions` a row per region and class, `job_models` a row per model file.
  */
 import { byClassKey, classKey } from '../api/class-key.js';
 import { FIGURE_ROWS, NO_FIGURES } from '../api/job-figures.js';
@@ -10,6 +10,8 @@ import type { NamedVersion } from '../api/schemas/model.js';
 import type { DetectOptions } from '../api/options.js';
 import { RegionSums } from '../boxes/class-counts.js';
 import { confidenceStep, type ImageFilter } from '../api/job-values.js';
+import { timeOfFile } from '../files/wall-time.js';
+import { JobSums } from './count-rows.js';
 import { COUNTED } from './figure-columns.js';
 import type { ImageOutcome, ImageTally } from './job.js';
 import { countClasses } from '../boxes/class-counts.js';
@@ -44,16 +46,18 @@ export class ImageFacts {
   readonly #boxes = new Map<string, number[]>();
   readonly #regions = new RegionSums();
   readonly #models = new Map<string, NamedVersion & { images: number }>();
+  readonly #sums: JobSums;
   /** Figures of the images that were added. */
   readonly figures = { ...NO_FIGURES };
 
   constructor(statements: Statements, jobNumber: number) {
     this.#statements = statements;
     this.#jobNumber = jobNumber;
+    this.#sums = new JobSums(statements, jobNumber);
   }
 
-  /** Call `save` after the last one. */
-  add({ index, outcome, taken, keys, found }: NewOutcome): void {
+  /** `path` is that of the image. Call `save` after the last one. */
+  add({ index, outcome, taken: written, keys, found }: NewOutcome, path: string): void {
     const task = taskId(this.#jobNumber, index);
     const image = JSON.parse(outcome) as ImageOutcome;
     for (const { name } of FIGURE_ROWS) if (COUNTED[name](image)) this.figures[name] += 1;
@@ -65,6 +69,16 @@ export class ImageFacts {
       this.#count(name, confidenceStep(confidence));
     }
     this.#regions.add(regionCounts);
+    // Without a turn of its own, or where the volume did not answer, the picture's own time was not read.
+    const taken = written ?? timeOfFile(path, image.file?.modifiedNs ?? null);
+    const counted = this.#sums.add({
+      index,
+      path,
+      failed: image.status !== 'ok',
+      classCounts: Object.fromEntries(classes),
+      regionCounts: regionCounts ?? {},
+      taken,
+    });
     if (image.status === 'ok') {
       const { model: name = '', modelDigest: digest } = image;
       this.#countModel(versionOf({ ...image, name, digest }));
@@ -88,8 +102,8 @@ export class ImageFacts {
     );
     if (image.status === 'ok' && found) {
       const view = image.view === undefined ? null : JSON.stringify(image.view);
-      const sql = 'INSERT INTO image_boxes (task, found, view) VALUES (?, ?, ?)';
-      this.#statements.run(sql, task, found, view);
+      const sql = 'INSERT INTO image_boxes (task, found, view, counted) VALUES (?, ?, ?, ?)';
+      this.#statements.run(sql, task, found, view, counted);
     }
     if (annotatedPath === undefined) return;
     this.#statements.run(
@@ -100,6 +114,7 @@ export class ImageFacts {
   }
 
   save(): void {
+    this.#sums.save();
     for (const [name, steps] of this.#boxes) {
       steps.forEach((boxes, step) => {
         this.#statements.run(
@@ -239,9 +254,7 @@ export class ImageReads {
   ): (StoredCounts & StoredFound & Pick<StoredImage, 'outcome'>)[] {
     return this.#statements.all(
       `SELECT task % ${MAX_IMAGES} AS "index", path, failed, NULL AS classCounts, NULL AS regionCounts, taken,
-         taken_from AS takenFrom,
-         CASE WHEN taken IS NULL THEN json_extract(outcome, '$.file.modifiedNs') END AS modifiedNs,
-         found, view, CASE WHEN found IS NULL THEN outcome END AS outcome
+         taken_from AS takenFrom, found, view, CASE WHEN found IS NULL THEN outcome END AS outcome
        FROM job_images LEFT JOIN image_facts USING (task) LEFT JOIN image_boxes USING (task)
        WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
       taskId(jobNumber, from),
@@ -254,8 +267,7 @@ export class ImageReads {
   imageCounts(jobNumber: number, from: number, limit: number): StoredCounts[] {
     return this.#statements.all(
       `SELECT task % ${MAX_IMAGES} AS "index", path, failed, class_counts AS classCounts,
-         region_counts AS regionCounts, taken, taken_from AS takenFrom,
-         CASE WHEN taken IS NULL THEN json_extract(outcome, '$.file.modifiedNs') END AS modifiedNs
+         region_counts AS regionCounts, taken, taken_from AS takenFrom
        FROM job_images LEFT JOIN image_facts USING (task)
        WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
       taskId(jobNumber, from),

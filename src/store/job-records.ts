@@ -154,10 +154,6 @@ export interface StoredCounts {
   regionCounts: string | null;
   taken: string | null;
   takenFrom: TimeSource | null;
-  /**
-   * If `taken` is null: the time at which the file that the worker read was last modified, in the form of `FileRead`.
-   */
-  modifiedNs: string | null;
 }
 
 export interface RecordedBatch extends JobFigures {

@@ -49,6 +49,15 @@ export function toStoredJob(row: JobRow): StoredJob {
   };
 }
 
+/** The settings of a job that its boxes depend on, of `jobs.settings`. */
+export function askedSettings(settings: string): Pick<JobSettings, 'options' | 'scoreFloor'> {
+  const { options, scoreFloor } = JSON.parse(settings) as JobSettings;
+  return {
+    options: { ...DEFAULT_PARAMETERS, ...options },
+    ...(scoreFloor !== undefined && { scoreFloor }),
+  };
+}
+
 function toKeep(days: number | null): Keep {
   if (days === null) return false;
   return days === 0 ? true : days;

@@ -19,6 +19,7 @@ import {
   type Submission,
   type Submitted,
 } from './job-records.js';
+import type { KeptCounts } from './count-rows.js';
 import { OWN_COLUMNS } from './figure-columns.js';
 import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
@@ -43,17 +44,20 @@ export class JobWrites {
   readonly #transitions: JobTransitions;
   readonly #time: RunningTime;
   readonly #watched: WatchedFiles;
+  readonly #kept: KeptCounts;
 
   constructor(
     statements: Statements,
     transitions: JobTransitions,
     time: RunningTime,
     watched: WatchedFiles,
+    kept: KeptCounts,
   ) {
     this.#statements = statements;
     this.#transitions = transitions;
     this.#time = time;
     this.#watched = watched;
+    this.#kept = kept;
   }
 
   /** Null: it was not admitted. */
@@ -139,11 +143,12 @@ export class JobWrites {
     if (row?.status !== 'running' || row.fencingToken !== fencingToken) return null;
     const toStore =
       row.watch === null ? outcomes : this.#watched.applyOutcomes(jobNumber, outcomes, at);
-    const stored = toStore.filter(({ index, outcome }) =>
-      this.#insertOutcome(jobNumber, index, outcome),
-    );
     const facts = new ImageFacts(this.#statements, jobNumber);
-    for (const outcome of stored) facts.add(outcome);
+    const stored = toStore.filter((outcome) => {
+      const path = this.#insertOutcome(jobNumber, outcome);
+      if (path !== null) facts.add(outcome, path);
+      return path !== null;
+    });
     facts.save();
     const finished = row.finishedImages + stored.length;
     const figures = figuresBy((name) => row[name] + facts.figures[name]);
@@ -174,13 +179,13 @@ export class JobWrites {
   }
 
   /**
-   * Removes an ended job, and with it its webhooks, also those still to be sent; the sweeps remove its images. Throws
-   * `job_not_finished`.
+   * Removes an ended job, and with it its counts and its webhooks, also those still to be sent; the sweeps remove its
+   * images. Throws `job_not_finished`.
    */
   remove(jobId: string, keyId: string | null): void {
     const { number, status } = findOwn(this.#statements, jobId, keyId);
     if (!hasEnded(status)) throw jobNotFinished(`The job is ${status}: cancel it first.`);
-    this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+    this.#kept.jobRemoved(number, false);
     this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
   }
 
@@ -302,9 +307,14 @@ export class JobWrites {
     );
   }
 
-  #insertOutcome(jobNumber: number, index: number, outcome: string): boolean {
-    const sql = 'UPDATE job_images SET outcome = ? WHERE task = ? AND outcome IS NULL';
-    return this.#statements.run(sql, outcome, taskId(jobNumber, index)) === 1;
+  /** The path of the image; null, with nothing stored: it has an outcome. */
+  #insertOutcome(jobNumber: number, { index, outcome }: NewOutcome): string | null {
+    const row = this.#statements.get(
+      'UPDATE job_images SET outcome = ? WHERE task = ? AND outcome IS NULL RETURNING path',
+      outcome,
+      taskId(jobNumber, index),
+    ) as { path: string } | undefined;
+    return row?.path ?? null;
   }
 
   /** The error of a failed job. With one image it is the error of the image; with several it names the first one. */

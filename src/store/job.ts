@@ -107,7 +107,10 @@ export function notRunImages(
 }
 
 /** The score above which the job keeps all boxes of its images. */
-export function scoreFloorOf({ options, scoreFloor = 1 }: JobSettings): number {
+export function scoreFloorOf({
+  options,
+  scoreFloor = 1,
+}: Pick<JobSettings, 'options' | 'scoreFloor'>): number {
   return Math.min(scoreFloor, leastThreshold(options));
 }
 

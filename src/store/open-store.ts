@@ -6,7 +6,7 @@ import { makeDataFolder } from '../settings/setting-folders.js';
 import { openStore, type ServiceStore } from './service-store.js';
 
 export interface StoreParts {
-  config: Pick<Config, 'dataDir'>;
+  config: Pick<Config, 'dataDir' | 'keptCounts'>;
   logger: Logger;
   releases: ReleaseList;
   /** The store can no longer be written: the process should end. */
@@ -17,10 +17,12 @@ export interface StoreParts {
 export async function openServiceStore(parts: StoreParts): Promise<ServiceStore> {
   const { config, logger, releases, onStoreLost } = parts;
   makeDataFolder(config.dataDir);
-  const store = await openStore(config.dataDir, null, (reason) => {
+  const { dataDir, keptCounts } = config;
+  const onLost = (reason: string): void => {
     logger.error({ reason }, 'the job store can no longer be written: the process ends');
     onStoreLost();
-  });
+  };
+  const store = await openStore(dataDir, { keptCounts, onLost });
   releases.add('job store', () => store.close());
   return store;
 }

@@ -10,6 +10,7 @@ import {
   type SweepLimits,
 } from './job-records.js';
 import type { RunningTime } from './running-time.js';
+import type { KeptCounts, SweptJob } from './count-rows.js';
 import type { Statements } from './statements.js';
 import { allUse } from './key-use-rows.js';
 
@@ -37,10 +38,12 @@ interface EndedJob {
 export class Retention {
   readonly #statements: Statements;
   readonly #time: RunningTime;
+  readonly #kept: KeptCounts;
 
-  constructor(statements: Statements, time: RunningTime) {
+  constructor(statements: Statements, time: RunningTime, kept: KeptCounts) {
     this.#statements = statements;
     this.#time = time;
+    this.#kept = kept;
   }
 
   /**
@@ -230,7 +233,7 @@ export class Retention {
 
   #remove(jobs: readonly EndedJob[]): void {
     for (const { number } of jobs) {
-      this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+      this.#kept.jobRemoved(number, true);
       this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
     }
   }
@@ -252,14 +255,20 @@ export class Retention {
     return ROWS_PER_CALL;
   }
 
-  /** `left`: there are more. `copies`: files of drawn copies that no image is left of. */
+  /**
+   * Images of removed jobs, after their counts. `left`: there are more. `copies`: files of drawn copies that no image
+   * is left of.
+   */
   #removeImages(): { copies: string[]; left: boolean } {
     const copies: string[] = [];
     let left = ROWS_PER_CALL;
     const swept = this.#statements.all(
-      `SELECT number FROM swept_jobs ORDER BY number LIMIT ${JOBS_PER_CALL + 1}`,
-    ) as { number: number }[];
-    for (const { number } of swept) {
+      `SELECT number, owner, watch, tags FROM swept_jobs ORDER BY number LIMIT ${JOBS_PER_CALL + 1}`,
+    ) as SweptJob[];
+    for (const job of swept) {
+      const { number } = job;
+      left -= this.#kept.take(job, left);
+      if (left === 0) return { copies, left: true };
       const from = number * MAX_IMAGES;
       const { end } = this.#statements.get(
         `SELECT coalesce(max(task) + 1, ?1) AS end FROM

@@ -1,6 +1,7 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../base/fold-text.js';
+import { COUNTS_BY_HOUR, FUNCTIONS_OF_COUNTS } from './count-migration.js';
 import { KEY_USE } from './key-use-migration.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
@@ -375,6 +376,7 @@ const MIGRATIONS = [
     view  TEXT
   ) STRICT;
   `,
+  COUNTS_BY_HOUR,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -421,6 +423,9 @@ export function applyMigrations(database: Database, found: number): void {
   database.function('fold_text', { deterministic: true }, (text: string | null) =>
     text === null ? null : foldText(text),
   );
+  for (const [name, read] of Object.entries(FUNCTIONS_OF_COUNTS)) {
+    database.function(name, { deterministic: true }, read);
+  }
   database.exec('BEGIN IMMEDIATE');
   for (const statements of MIGRATIONS.slice(found)) database.exec(statements);
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);

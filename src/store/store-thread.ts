@@ -23,6 +23,8 @@ import {
   type OperationResult,
 } from './group-commit.js';
 import type { StoreSize } from './job-records.js';
+import { CountReads } from './count-reads.js';
+import { KeptCounts } from './count-rows.js';
 import { ImageReads } from './image-rows.js';
 import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
@@ -45,6 +47,8 @@ export interface StoreThreadData {
   dataDir: string;
   /** Cap on the database's size in pages of 4 KiB; null = none. */
   maxPages: number | null;
+  /** Most rows per owner of counts that outlive their jobs. */
+  keptCounts: number;
 }
 
 /** A call as [id, method, arguments]; sent in bulk, in order. */
@@ -74,11 +78,14 @@ export type FromThread =
 
 /** The methods of a class as the main thread calls them. */
 type Remote<T> = {
-  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+  [K in keyof T]: T[K] extends (...args: infer A) => infer R
+    ? (...args: A) => Promise<R extends Generator<unknown, infer V> ? V : R>
+    : never;
 };
 
 export type StoreCalls = Remote<JobReads> &
   Remote<ImageReads> &
+  Remote<CountReads> &
   Remote<ReuseReads> &
   Remote<JobWrites> &
   Remote<LabelWrites> &
@@ -99,6 +106,8 @@ type Call = (...args: unknown[]) => unknown;
 interface CallTable {
   /** Calls that change nothing. They run without a transaction and work on a full disk. */
   reads: Map<string, Call>;
+  /** Reads that would make others wait: generators, between whose steps other calls are served. */
+  longReads: Map<string, Call>;
   writes: Map<string, Call>;
 }
 
@@ -106,9 +115,11 @@ function bindCalls(
   statements: Statements,
   notes: CommitNotes,
   transitions: JobTransitions,
+  keptCounts: number,
 ): CallTable {
   const time = new RunningTime(statements);
   const watched = new WatchedFiles(statements, notes);
+  const kept = new KeptCounts(statements, keptCounts);
   return {
     reads: methodsOf(
       new JobReads(statements),
@@ -121,14 +132,15 @@ function bindCalls(
       new WatchReads(statements, watched),
       new WebhookReads(statements),
     ),
+    longReads: methodsOf(new CountReads(statements, kept)),
     writes: methodsOf(
-      new JobWrites(statements, transitions, time, watched),
+      new JobWrites(statements, transitions, time, watched, kept),
       new LabelWrites(statements, time),
       new ViewWrites(statements),
       new AliasWrites(statements),
       new UploadWrites(statements),
       new WatchWrites(statements, watched),
-      new Retention(statements, time),
+      new Retention(statements, time, kept),
       new WebhookWrites(statements, notes),
     ),
   };
@@ -147,6 +159,11 @@ function methodsOf(...targets: object[]): Map<string, Call> {
 
 const GROUP = 128;
 
+interface LongRead {
+  id: number;
+  steps: Iterator<undefined>;
+}
+
 class StoreThread {
   readonly #port: MessagePort;
   readonly #folder: DataFolder;
@@ -154,6 +171,7 @@ class StoreThread {
   readonly #commits: GroupCommit;
   readonly #size: () => StoreSize;
   readonly #waiting: StoreRequest[] = [];
+  readonly #longReads: LongRead[] = [];
   #closing = false;
 
   constructor(
@@ -182,8 +200,9 @@ class StoreThread {
   #serve(): void {
     for (;;) {
       this.#takeArrived();
-      if (this.#waiting.length === 0) break;
-      this.#serveGroup(this.#waiting.splice(0, GROUP));
+      if (this.#waiting.length > 0) this.#serveGroup(this.#waiting.splice(0, GROUP));
+      else if (this.#longReads.length > 0) this.#stepLongRead();
+      else break;
     }
     if (!this.#closing) return;
     this.#folder.release();
@@ -199,7 +218,7 @@ class StoreThread {
   }
 
   #serveGroup(requests: StoreRequest[]): void {
-    const { reads, writes } = this.#calls;
+    const { reads, longReads, writes } = this.#calls;
     const toWrite = operationsOf(requests, writes);
     if (toWrite.length > 0) {
       const written = this.#commits.write(toWrite);
@@ -207,6 +226,24 @@ class StoreThread {
     }
     const toRead = operationsOf(requests, reads);
     if (toRead.length > 0) this.#send({ kind: 'read', results: toRead.map(read) });
+    for (const { id, run } of operationsOf(requests, longReads)) {
+      this.#longReads.push({ id, steps: run() as LongRead['steps'] });
+    }
+  }
+
+  /** One step of the read that has waited longest for one. */
+  #stepLongRead(): void {
+    const long = this.#longReads.shift();
+    if (long === undefined) return;
+    const { id, steps } = long;
+    try {
+      const step = steps.next();
+      if (step.done === true)
+        this.#send({ kind: 'read', results: [{ id, value: step.value as unknown }] });
+      else this.#longReads.push(long);
+    } catch (error) {
+      this.#send({ kind: 'read', results: [{ id, failure: toFailure(error) }] });
+    }
   }
 
   #send(message: FromThread): void {
@@ -229,23 +266,23 @@ function read({ id, run }: Operation): OperationResult {
   }
 }
 
-function open(port: MessagePort, { dataDir, maxPages }: StoreThreadData): void {
+function open(port: MessagePort, { dataDir, maxPages, keptCounts }: StoreThreadData): void {
   const send = (message: OpeningAnswer) => {
     port.postMessage(message);
   };
   try {
     const folder = openDataFolder(dataDir, maxPages);
-    send({ kind: 'opened', ...start(port, folder) });
+    send({ kind: 'opened', ...start(port, folder, keptCounts) });
   } catch (error) {
     send({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
   }
 }
 
-function start(port: MessagePort, folder: DataFolder): StoreOpened {
+function start(port: MessagePort, folder: DataFolder, keptCounts: number): StoreOpened {
   const notes = new CommitNotes();
   const statements = new Statements(folder.database);
   const transitions = new JobTransitions(statements, notes);
-  const calls = bindCalls(statements, notes, transitions);
+  const calls = bindCalls(statements, notes, transitions, keptCounts);
   const commits = new GroupCommit(folder.database, notes, () => {
     transitions.beginRun();
   });
@@ -260,7 +297,7 @@ function start(port: MessagePort, folder: DataFolder): StoreOpened {
     recoveredJobs: running,
     failure,
     size: size(),
-    calls: [...calls.reads.keys(), ...calls.writes.keys()],
+    calls: [calls.reads, calls.longReads, calls.writes].flatMap((each) => [...each.keys()]),
   };
 }
 

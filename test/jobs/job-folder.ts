@@ -92,7 +92,7 @@ export async function openTestJobs(
   changes: Changes = {},
   detector = new FakeDetector(),
 ): Promise<TestJobs> {
-  const store = await openStore(folder.path, changes.maxPages);
+  const store = await openStore(folder.path, { maxPages: changes.maxPages });
   const parts = await openParts(store, folder.path, changes);
   const options: JobsOptions = {
     dataDir: folder.path,

@@ -61,7 +61,7 @@ test('one process cannot open a folder twice either', async () => {
 
 test('a disk without space for the tables is named', async () => {
   using folder = new TemporaryFolder();
-  await expect(openStore(folder.path, 2)).rejects.toThrow(
+  await expect(openStore(folder.path, { maxPages: 2 })).rejects.toThrow(
     new RegExp(`The disk of the data folder ${folder.path} is full\\..*LATTICE_DATA_DIR`),
   );
   await (await open(folder)).close();
@@ -125,7 +125,7 @@ test('tables of an earlier release are brought up to date, with their pending we
   // Its webhook is still to be sent.
   expect(use).toMatchObject({ owner: '', staying: use?.bytes, unfinished: 0 });
   const counts = await store.imageCounts(number, 0, 10);
-  const unread = { regionCounts: null, taken: null, takenFrom: null, modifiedNs: null };
+  const unread = { regionCounts: null, taken: null, takenFrom: null };
   expect(counts).toEqual([
     { index: 0, path: 'p0.jpg', failed: 1, classCounts: '{}', ...unread },
     { index: 1, path: 'p1.jpg', failed: 0, classCounts: '{"car":1}', ...unread },

@@ -27,7 +27,7 @@ const INTERVAL_MS = { least: 500, most: 86_400_000, default: 5_000 };
 const BATCH = { images: 100, mostImages: 10_000, waitS: 0, mostWaitS: 3_600 };
 
 const NAME = /^\w[\w.-]{0,63}$/;
-const nameSchema = z
+export const watchNameSchema = z
   .string()
   .regex(NAME, {
     error: 'A name of a watch has 1 to 64 letters, digits and _ - . and begins with none of - .',
@@ -107,16 +107,18 @@ const fields = {
   paused: z.boolean().nullish().openapi({ default: false }),
 };
 
-const watchCreateSchema = z.strictObject({ ...fields, name: nameSchema }).openapi('WatchCreate', {
-  description: NULL_IS_NOT_GIVEN,
-  example: {
-    name: 'north-gate',
-    paths: ['cameras/north'],
-    job_type: 'detect_vehicles',
-    confidence_threshold: 0.5,
-    batch: { max_images: 100, max_wait_s: 10 },
-  },
-});
+const watchCreateSchema = z
+  .strictObject({ ...fields, name: watchNameSchema })
+  .openapi('WatchCreate', {
+    description: NULL_IS_NOT_GIVEN,
+    example: {
+      name: 'north-gate',
+      paths: ['cameras/north'],
+      job_type: 'detect_vehicles',
+      confidence_threshold: 0.5,
+      batch: { max_images: 100, max_wait_s: 10 },
+    },
+  });
 
 const watchPatchSchema = z
   .strictObject(fields)
@@ -174,7 +176,7 @@ const statusWire = snakeCase(
 const { metadata: metadataSchema, ...answeredFields } = fields;
 const watchSchema = z
   .object({
-    name: nameSchema,
+    name: watchNameSchema,
     created_at: timestampSchema,
     ...answeredFields,
     ...statusWire.shape,
@@ -189,7 +191,7 @@ export type WatchPatchBody = z.infer<typeof watchPatchSchema>;
 export type WatchBody = z.infer<typeof watchSchema>;
 export type WatchListBody = z.infer<typeof watchListSchema>;
 
-const params = z.object({ name: nameSchema });
+const params = z.object({ name: watchNameSchema });
 const ofWatch = { tags: ['Watches'], request: { params } };
 const REFUSALS = [
   ...errorsOf('model'),

@@ -107,7 +107,9 @@ export class Reuse {
     const resolved = this.#parts.views.resolve(options, path, keyId);
     const result = JSON.parse(stored.outcome) as Extract<ImageOutcome, { status: 'ok' }>;
     const refined = refineDetections(unpackFound(stored.found), resolved.options);
-    return { ...stored, outcome: JSON.stringify(withBoxes(result, refined, resolved.used)) };
+    // A copy of the file may have another name, which tells another time.
+    const taken = stored.taken?.source === 'exif' ? stored.taken : null;
+    return { ...stored, taken, outcome: JSON.stringify(withBoxes(result, refined, resolved.used)) };
   }
 
   /** Null for a job of an earlier release, whose results have no boxes beside those that it asks for. */

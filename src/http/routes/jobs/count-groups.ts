@@ -1,9 +1,8 @@
-/** Images of a job added up: all together, and by image, folder, hour or day. */
-import { posix } from 'node:path';
+/** Images added up, as answers have them: all together, and by image, folder, hour or day. */
 import { z } from '@hono/zod-openapi';
-import { RegionSums } from '../../../boxes/class-counts.js';
-import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
+import { TIME_SOURCES } from '../../../files/wall-time.js';
 import type { Grouping } from '../../../api/job-values.js';
+import { CountSum, type HourRow } from '../../../store/count-sum.js';
 import type { ImageCounts } from '../../../store/job.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 
@@ -51,65 +50,53 @@ export const groupSchema = z
 export type SumBody = z.infer<typeof sumSchema>;
 export type GroupBody = z.infer<typeof groupSchema>;
 
-export class CountSum {
-  readonly classes = new Map<string, number>();
-  readonly #regions = new RegionSums();
-  readonly sources = new Map<TimeSource | 'none', number>();
-  images = 0;
-  failed = 0;
-  empty = 0;
-  detections = 0;
-
-  add({ failed, classCounts, regionCounts, taken }: ImageCounts): void {
-    this.images += 1;
-    addTo(this.sources, taken?.source ?? 'none', 1);
-    const classes = Object.entries(classCounts);
-    if (failed) this.failed += 1;
-    else if (classes.length === 0) this.empty += 1;
-    for (const [name, boxes] of classes) {
-      this.detections += boxes;
-      addTo(this.classes, name, boxes);
-    }
-    this.#regions.add(regionCounts);
-  }
-
-  /** Boxes by region and class. */
-  get regions(): ReadonlyMap<string, ReadonlyMap<string, number>> {
-    return this.#regions.sums;
-  }
-
-  toWire(): SumBody {
-    const regions = sorted(this.regions).map(([region, counts]) => [
-      region,
-      Object.fromEntries(sorted(counts)),
-    ]);
-    return {
-      images: this.images,
-      failed_images: this.failed,
-      empty_images: this.empty,
-      detections: this.detections,
-      class_counts: Object.fromEntries(sorted(this.classes)),
-      ...(regions.length === 0
-        ? {}
-        : { region_counts: Object.fromEntries(regions) as SumBody['region_counts'] }),
-      time_sources: Object.fromEntries(this.sources),
-    };
-  }
-}
-
-/** The group of the image; null: it has no time. */
-export function groupOf(
-  by: Exclude<Grouping, 'image'>,
-  { path, taken }: ImageCounts,
+/** Groups of a scope, in their order. The unknown group comes last. */
+export function groupsOf(
+  sums: readonly HourRow[],
+  by: HourGrouping,
   hide: HideFolders,
-): string | null {
-  if (by === 'folder') return posix.dirname(hide(path));
-  if (taken === null) return null;
-  return by === 'day' ? taken.time.slice(0, 10) : `${taken.time.slice(0, 13)}:00`;
+): [string | null, CountSum][] {
+  const groups = new Map<string | null, CountSum>();
+  for (const { folder, hour, sum } of sums) {
+    const name = by === 'folder' ? hide(folder) : timeOf(by, hour);
+    const group = groups.get(name) ?? new CountSum();
+    groups.set(name, group);
+    group.merge(sum);
+  }
+  return sorted(groups);
 }
+
+export type HourGrouping = Exclude<Grouping, 'image'>;
+
+function timeOf(by: 'hour' | 'day', hour: string): string | null {
+  if (hour === '') return null;
+  return by === 'day' ? hour.slice(0, 'yyyy-mm-dd'.length) : `${hour}:00`;
+}
+
+export function toWireSum(sum: CountSum): SumBody {
+  const { images, failed, empty, classes, sources, regions } = sum.toRow();
+  const regionCounts = regions && sortedNames(regions).map(([name, own]) => [name, byName(own)]);
+  return {
+    images,
+    failed_images: failed,
+    empty_images: empty,
+    detections: sum.detections,
+    class_counts: byName(classes),
+    ...(regionCounts && {
+      region_counts: Object.fromEntries(regionCounts) as SumBody['region_counts'],
+    }),
+    time_sources: sources,
+  };
+}
+
+const sortedNames = <V>(values: Readonly<Record<string, V>>): [string, V][] =>
+  sorted(new Map(Object.entries(values)));
+
+const byName = (counts: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(sortedNames(counts));
 
 export function toWireGroup(group: string | null, sum: CountSum): GroupBody {
-  return { group, ...sum.toWire() };
+  return { group, ...toWireSum(sum) };
 }
 
 /** An image as a group of its own. */
@@ -117,7 +104,7 @@ export function toWireCounted(image: ImageCounts, hide: HideFolders): GroupBody 
   const { path, taken } = image;
   const sum = new CountSum();
   sum.add(image);
-  const counts: Omit<GroupBody, 'group'> = sum.toWire();
+  const counts: Omit<GroupBody, 'group'> = toWireSum(sum);
   delete counts.time_sources;
   return {
     group: hide(path),
@@ -125,10 +112,6 @@ export function toWireCounted(image: ImageCounts, hide: HideFolders): GroupBody 
     time_source: taken?.source ?? 'none',
     ...counts,
   };
-}
-
-function addTo<K>(counts: Map<K, number>, key: K, count: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
 /** Sorts by code units; the unknown group comes last. */

@@ -68,6 +68,8 @@ export interface AskedRequest {
   /** The parameters that are no question. */
   query: Record<string, string[]>;
   hasQuestion: boolean;
+  /** The question, of jobs whatever their model; null: there is none. */
+  question: (parts: RouteParts) => Promise<Question | null>;
   /** Finds the job of the path, or the one that is given, and the reads that the question stands for. */
   ask: (parts: RouteParts, job?: Job) => Promise<Asked>;
 }
@@ -83,11 +85,12 @@ export function askedRequest(c: AppContext): AskedRequest {
   return {
     query: Object.fromEntries(given.filter((each) => !isAsked(each))),
     hasQuestion: texts.length > 0,
+    question: async (parts) => (texts.length === 0 ? null : readQuestion(texts, null, parts)),
     ask: async (parts, found) => {
       const { jobs } = parts;
       const job = found ?? (await jobOfPath(c, jobs));
       if (texts.length === 0) return { job, images: jobs, otherJob: (other) => other };
-      const question = await readQuestion(texts, job, parts);
+      const question = await readQuestion(texts, job.spec.options.modelName, parts);
       const images = await jobs.asking(question, c.get('keyId'));
       return { job: images.jobAsked(job), images, otherJob: (other) => images.jobAsked(other) };
     },
@@ -101,18 +104,20 @@ function refuseOfRun(names: readonly string[]): void {
   throw new LatticeError('needs_new_run', detail);
 }
 
+/** `model`: whose classes may be named; null: any. */
 async function readQuestion(
   texts: readonly (readonly [string, string])[],
-  job: Job,
+  model: string | null,
   { catalogue, config }: RouteParts,
 ): Promise<Question> {
   const value = optionsFromTexts(questionSchema, texts);
   refuseLongLists(value, config);
   const body = validate(questionSchema, value);
   refuseRegionsAndView(body);
-  const { modelName } = job.spec.options;
+  const modelName = model ?? '';
   // The model may be gone by now. Then its classes are those of the boxes.
-  const classesOf = () => catalogue.classesOf(modelName).catch(() => []);
+  const classesOf = () =>
+    model === null ? Promise.resolve([]) : catalogue.classesOf(model).catch(() => []);
   await refuseUnknownClasses(body, modelName, { classesOf });
   const named = body[CLASSES];
   const fields = QUESTION_ROWS.flatMap(({ name, wireName }) => {

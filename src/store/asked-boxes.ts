@@ -1,0 +1,79 @@
+/** A question, as it is asked of the boxes that the images of jobs keep. */
+import { optionsWith, type Question } from '../api/question.js';
+import type { DetectOptions } from '../api/options.js';
+import type { Region } from '../api/region-rules.js';
+import type { ProcessedImage } from '../api/schemas/image.js';
+import { foundInResult, narrowingFault } from '../boxes/asked-again.js';
+import { unpackFound } from '../boxes/found-boxes.js';
+import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
+import { scoreFloorOf, type JobSettings } from './job.js';
+import type { StoredFound } from './job-records.js';
+
+/** Plain data: the thread of the store gets it too. */
+export interface Asked {
+  question: Question;
+  /** Regions of the view of the question; null: it has none. */
+  viewRegions: readonly Region[] | null;
+  /** Regions of the views that results were stored with, by name and version as JSON. */
+  storedViews: Readonly<Record<string, readonly Region[]>>;
+}
+
+export type Refined = Pick<ProcessedImage, 'detections' | 'truncated' | 'regionCounts'>;
+
+/** Options of a job: `own` as it was submitted, `asked` with those of the question. */
+export interface OptionsAsked {
+  own: DetectOptions;
+  asked: DetectOptions;
+}
+
+/** Why the boxes of a job cannot answer the question; null if they can. */
+export function questionFault(
+  settings: Pick<JobSettings, 'options' | 'scoreFloor'>,
+  question: Question,
+): string | null {
+  const { options: own, scoreFloor } = settings;
+  const asked = optionsWith(own, question);
+  if (scoreFloor === undefined) return narrowingFault(own, asked);
+  const floor = scoreFloorOf({ options: own, scoreFloor });
+  const least = leastThreshold(asked);
+  return least < floor
+    ? `it keeps boxes above ${floor}, and a threshold of ${least} is asked for`
+    : null;
+}
+
+/** The view that a result was stored with, where its regions are needed and missing in `storedViews`; else null. */
+export function missingView(
+  { question, viewRegions, storedViews }: Asked,
+  view: string | null,
+): string | null {
+  const isNeeded = view !== null && viewRegions === null && !question.regions;
+  return isNeeded && storedViews[view] === undefined ? view : null;
+}
+
+/** The regions that the boxes of an image are sorted into. */
+function regionsOf(
+  { viewRegions, storedViews }: Asked,
+  { regions }: DetectOptions,
+  view: string | null,
+): DetectOptions['regions'] {
+  if (viewRegions !== null) return viewRegions;
+  return (view === null ? undefined : storedViews[view]) ?? regions;
+}
+
+/**
+ * The boxes of an image that the question asks for. `result` is needed where the image keeps no boxes of its own, as in
+ * jobs of earlier releases.
+ */
+export function refineStored(
+  question: Asked,
+  { own, asked }: OptionsAsked,
+  { found, view }: StoredFound,
+  result: ProcessedImage | null,
+): Refined {
+  const options = { ...asked, regions: regionsOf(question, asked, view) };
+  if (found !== null) {
+    return refineDetections(unpackFound(found, leastThreshold(asked)), options);
+  }
+  if (result === null) throw new Error('An image has neither boxes nor a result.');
+  return refineDetections(foundInResult(result, own, asked), options);
+}
