@@ -128,7 +128,7 @@ class Reader {
     let value = 0;
     for (let scale = 1; ; scale *= MORE) {
       if (this.#at >= bytes.length) throw new Error('The boxes of an image are cut off.');
-      const byte = bytes[this.#at++] as number;
+      const byte = bytes[this.#at++] ?? 0;
       value += (byte & LOW) * scale;
       if (byte < MORE) break;
     }

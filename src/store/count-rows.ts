@@ -156,7 +156,6 @@ export class KeptCounts {
     for (const { folder, hour, sum } of rows) {
       this.#keep([owner, watch ?? '', tags, folder, hour], sum);
     }
-    this.#forgetOldest(owner);
     return rows.length;
   }
 
@@ -179,13 +178,22 @@ export class KeptCounts {
     this.#statements.run('UPDATE kept_counts SET sum = ? WHERE number = ?', text, row.number);
   }
 
-  #forgetOldest(owner: string): void {
-    this.#statements.run(
-      `DELETE FROM kept_counts WHERE number IN (SELECT number FROM kept_counts WHERE owner = ?1 ORDER BY number
-         LIMIT max(0, (SELECT count(*) FROM kept_counts WHERE owner = ?1) - ?2))`,
-      owner,
+  /** Removes the oldest rows of owners that have too many, at most `limit` of each. Returns how many. */
+  trim(limit: number): number {
+    const beyond = this.#statements.all(
+      'SELECT owner, count(*) - ?1 AS rows FROM kept_counts GROUP BY owner HAVING count(*) > ?1',
       this.#most,
+    ) as { owner: string; rows: number }[];
+    if (beyond.length > 0) this.moves += 1;
+    const removed = beyond.map(({ owner, rows }) =>
+      this.#statements.run(
+        `DELETE FROM kept_counts WHERE number IN
+           (SELECT number FROM kept_counts WHERE owner = ? ORDER BY number LIMIT ?)`,
+        owner,
+        Math.min(rows, limit),
+      ),
     );
+    return removed.reduce((sum, each) => sum + each, 0);
   }
 }
 

@@ -116,7 +116,11 @@ export class Retention {
     );
     const files = this.#removeFiles(limits.filesBefore ?? 0);
     this.#statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
-    const more = removed === JOBS_PER_CALL || left || [events, keys, files].includes(ROWS_PER_CALL);
+    const more =
+      removed === JOBS_PER_CALL ||
+      left ||
+      [events, keys, files].includes(ROWS_PER_CALL) ||
+      this.#kept.trim(ROWS_PER_CALL) > 0;
     if (!more) this.#shrink();
     return { removed, copies, more };
   }

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_PARAMETERS, DEFAULT_VEHICLES, type DetectOptions } from '../../src/api/options.js';
 import { optionsWith, type Question } from '../../src/api/question.js';
@@ -15,7 +15,8 @@ import { openDetector } from '../../src/execution/here/open-detector.js';
 import { startJobs, type Jobs } from '../../src/jobs/jobs.js';
 import type { JobImages } from '../../src/jobs/stored-images.js';
 import { loadConfig } from '../../src/settings/config.js';
-import type { ImageEntry, Job } from '../../src/store/job.js';
+import { SumsByHour, type HourRow } from '../../src/store/count-sum.js';
+import type { ImageCounts, ImageEntry, Job } from '../../src/store/job.js';
 import { openStore } from '../../src/store/service-store.js';
 import type { Views } from '../../src/views/views.js';
 import { regionBetween } from '../support/region-between.js';
@@ -73,7 +74,7 @@ async function run(options: DetectOptions): Promise<Job> {
 async function readings(images: JobImages, job: Job) {
   const entries: ImageEntry[] = [];
   for await (const page of images.imagePages(job.jobId)) entries.push(...page);
-  const counts = [];
+  const counts: ImageCounts[] = [];
   for await (const page of images.countPages(job.jobId)) counts.push(...page);
   const states = [];
   for await (const page of images.statePages(job.jobId)) states.push(...page);
@@ -93,6 +94,7 @@ async function readings(images: JobImages, job: Job) {
     found: [indexes(found), found.matching],
     unsure: [indexes(unsure), unsure.matching],
     margin: [indexes(margin), margin.entries.map(boxesOf)],
+    sums: await sumsOf(images, job, counts),
     tally: await tallyOf(images, job),
   };
 }
@@ -102,6 +104,21 @@ function boxesOf({ path, outcome }: ImageEntry) {
   const { detections, truncated, regionCounts, view, image } = outcome;
   return { path, detections, truncated, regionCounts, view, image };
 }
+
+/** Sums by folder and hour: they are those of the images. */
+async function sumsOf(images: JobImages, { jobId }: Job, counts: readonly ImageCounts[]) {
+  const expected = new SumsByHour();
+  for (const image of counts) {
+    expected.of(dirname(image.path), image.taken?.time.slice(0, 13) ?? '').add(image);
+  }
+  const { sums, total, jobs: counted } = await images.countSums(jobId);
+  expect(counted).toBe(1);
+  expect(inOrder(sums)).toEqual(inOrder(expected.rows()));
+  return { sums: inOrder(sums), total: total.toRow() };
+}
+
+const inOrder = (rows: readonly HourRow[]): HourRow[] =>
+  [...rows].sort((a, b) => `${a.hour} ${a.folder}`.localeCompare(`${b.hour} ${b.folder}`));
 
 async function tallyOf(images: JobImages, job: Job) {
   const { boxes, regions, ...states } = await images.tally(job);

@@ -121,8 +121,11 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
       const scope = { jobs: { keyId, watch, tag }, from, until: to };
       const counted = await jobs.countsOf(scope, await question(parts), keyId);
       const { total, sums, jobs: found, removedImages } = counted;
-      // A watch that is deleted has its counts.
-      if (watch !== undefined && found + removedImages === 0) await watches.get(watch, keyId);
+      if (watch !== undefined && found + removedImages === 0) {
+        // A watch that is deleted has its counts, in other hours or without the tag.
+        const all = await jobs.countsOf({ jobs: { keyId, watch } }, null, keyId);
+        if (all.jobs + all.removedImages === 0) await watches.get(watch, keyId);
+      }
       const groups = groupsOf(sums, by, hide);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, request_id: c.get('requestId') };

@@ -2,45 +2,11 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Detection, ImageResult } from '../../../../src/api/schemas/image.js';
-import { packFound } from '../../../../src/boxes/found-boxes.js';
-import { refineDetections } from '../../../../src/boxes/refine-detections.js';
 import type { JobResult } from '../../../../src/client/records.js';
-import type { DetectRequest } from '../../../../src/execution/detector.js';
 import { ended, openTestJobs, TemporaryFolder, type TestJobs } from '../../../jobs/job-folder.js';
 import { compose, get, post, ROOT, type Harness } from '../../../support/composed-app.js';
-import { FakeDetector } from '../../../support/fake-detector.js';
-import { foundIn } from '../../../support/found-in.js';
+import { SeeingDetector } from '../../../support/seeing-detector.js';
 import { regionBetween } from '../../../support/region-between.js';
-import { ScriptedDetector } from '../../../support/scripted-detector.js';
-
-const IMAGE = { width: 100, height: 100 };
-const box = (name: string, confidence: number, left: number): Detection => ({
-  box: [left, 10, left + 10, 20],
-  confidence,
-  class: name,
-});
-const FOUND = [
-  box('car', 0.9, 10),
-  box('truck', 0.6, 60),
-  box('bus', 0.4, 30),
-  box('car', 0.2, 80),
-];
-
-/** Finds the same boxes in every picture. */
-class SeeingDetector extends FakeDetector {
-  readonly #catalogue = new ScriptedDetector();
-
-  override models = () => this.#catalogue.models();
-  override prepare = (name: string) => this.#catalogue.prepare(name);
-
-  override async detect(request: DetectRequest): Promise<ImageResult> {
-    const result = await super.detect(request);
-    const found = foundIn(IMAGE, FOUND, { floor: 0.05 });
-    const refined = refineDetections(found, request.options);
-    return { ...result, image: IMAGE, ...refined, found: packFound(found) };
-  }
-}
 
 let folder: TemporaryFolder;
 let jobs: TestJobs;
