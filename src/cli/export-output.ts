@@ -20,11 +20,22 @@ export function addExportFlags(command: Command): Command {
     .option(OUTPUT_FLAG, 'file for --format; default, and -: standard output');
 }
 
-/** Throws `UsageError` for options that do not fit together. */
-export function checkExportFlags({ format, output }: ExportFlags, terminal: Terminal): void {
+/** Throws `UsageError` for a file without a format. */
+export function refuseUnusedOutput({
+  format,
+  output,
+}: {
+  format?: string | undefined;
+  output?: string | undefined;
+}): void {
   if (format === undefined && output !== undefined) {
     throw new UsageError('-o is the file of --format: name a format.');
   }
+}
+
+/** Throws `UsageError` for options that do not fit together. */
+export function checkExportFlags({ format, output }: ExportFlags, terminal: Terminal): void {
+  refuseUnusedOutput({ format, output });
   const isPrinted = output === undefined || output === STANDARD_OUTPUT;
   if (format === 'yolo' && isPrinted && terminal.isScreen) {
     throw new UsageError(

@@ -2,10 +2,15 @@
 import { Option, type Command } from 'commander';
 import { GROUPINGS, JOB_SORTS } from '../api/job-values.js';
 import { addLabelFlags, numberThat, serviceCommand, wholeNumber } from './command-options.js';
-import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
+import {
+  addExportFlags,
+  checkExportFlags,
+  refuseUnusedOutput,
+  type ExportFlags,
+} from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
-import { OUTPUT_FLAG } from './output-file.js';
 import { addFilterFlags } from './job/filter-flags.js';
+import { addCountFlags } from './job/count-flags.js';
 import { addQuestionFlags, type QuestionFlags } from './job/question-flags.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
@@ -13,7 +18,7 @@ import type { ListFlags } from './job/showing.js';
 import type { EditFlags } from './job/changing.js';
 import type { FollowFlags } from './job/following.js';
 import type { SubmitFlags } from './job/submitting.js';
-import { UsageError, type RegisterCommand, type Terminal } from './terminal.js';
+import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
 The service is that of --url, else of LATTICE_CORE_API_URL, else http://127.0.0.1:8000. Where it has API keys, the key
@@ -144,19 +149,12 @@ function registerCounts(parent: Command, terminal: Terminal): void {
     calls: ['job_AaH_VN9D --by hour', 'job_AaH_VN9D --by day --format csv -o counts.csv'],
   })
     .argument('<job>', 'its id')
-    .addOption(
-      new Option('--by <what>', 'what is counted together').choices(GROUPINGS).default('hour'),
-    )
-    .addOption(new Option('--format <format>', 'a file').choices(['csv']).conflicts('json'))
-    .option(OUTPUT_FLAG, 'file for --format; default, and -: standard output')
     .action(async (jobId: string, flags: CountsFlags) => {
-      if (flags.format === undefined && flags.output !== undefined) {
-        throw new UsageError('-o is the file of --format: name a format.');
-      }
+      refuseUnusedOutput(flags);
       const { showCounts } = await import('./job/counting.js');
       await showCounts(jobId, flags, terminal);
     });
-  addQuestionFlags(counts);
+  addCountFlags(counts, GROUPINGS);
 }
 
 /** `lattice job watch` follows a job; `lattice watch` is about watched folders. */

@@ -2,7 +2,11 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { timesOf, type ScheduledTime } from '../api/watch-times.js';
 import { EXISTING_FILES } from '../store/watched.js';
+import { HOUR_GROUPINGS } from '../api/job-values.js';
 import { numberThat, serviceCommand, wholeNumber } from './command-options.js';
+import { refuseUnusedOutput } from './export-output.js';
+import { addCountFlags } from './job/count-flags.js';
+import type { WatchCountsFlags } from './job/counting.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { AddFlags } from './watch/watched-folders.js';
@@ -17,6 +21,7 @@ Examples:
   $ lattice watch add north-gate cameras/north --model own --classes car,truck
   $ lattice watch add depot 'depot/**/*.jpg' --existing leave --schedule mon-fri@06:00-20:00
   $ lattice watch list
+  $ lattice watch counts north-gate --from 2025-11-01 --by day
   $ lattice watch pause north-gate
   $ lattice watch remove north-gate`;
 
@@ -48,6 +53,7 @@ export const registerWatch: RegisterCommand = (program, terminal) => {
       await pauseWatch(name, isPaused, flags, terminal);
     });
   }
+  registerCounts(watch, terminal);
   named(watch, 'remove', 'end a watch; its jobs stay', async (name, flags) => {
     const { removeWatch } = await import('./watch/watched-folders.js');
     await removeWatch(name, flags, terminal);
@@ -68,6 +74,27 @@ function named(
   })
     .argument('<name>', 'of the watch')
     .action(act);
+}
+
+function registerCounts(parent: Command, terminal: Terminal): void {
+  const counts = serviceCommand(parent, {
+    name: 'counts',
+    description: 'images and boxes of a watch by hour, day or folder, also of removed results',
+    json: 'print them as JSON',
+    calls: [
+      'north-gate --from 2025-11-01 --to 2025-12-01 --by day',
+      'north-gate --view gate-2 --format csv -o counts.csv',
+    ],
+  })
+    .argument('<name>', 'of the watch')
+    .option('--from <time>', 'the first hour of the pictures: 2025-11-26 or 2025-11-26T14:00')
+    .option('--to <time>', 'the hour after the last one')
+    .action(async (name: string, flags: WatchCountsFlags) => {
+      refuseUnusedOutput(flags);
+      const { showWatchCounts } = await import('./job/counting.js');
+      await showWatchCounts(name, flags, terminal);
+    });
+  addCountFlags(counts, HOUR_GROUPINGS);
 }
 
 function registerAdd(parent: Command, terminal: Terminal): void {

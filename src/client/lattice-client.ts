@@ -15,7 +15,9 @@ import { followEvents, type EventOptions } from './follow-events.js';
 import { HttpCaller, type CallOptions } from './http-call.js';
 import type {
   ClusterStatus,
+  Counts,
   CountsBy,
+  CountsQuery,
   DetectRequest,
   DetectResponse,
   DrawnQuery,
@@ -212,6 +214,21 @@ export class LatticeClient {
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const query = queryOf({ by, format: 'csv', ...options.question });
     return this.#calls.file(`${pathOf(jobId)}/counts${query}`, options);
+  }
+
+  /** Counts over the jobs of a watch or with a tag, also of those whose results are removed. */
+  countsOf(scope: CountsQuery, options: AskOptions = {}): Promise<Counts> {
+    const query = queryOf({ ...scope, ...options.question });
+    return this.#calls.get(`/v1/counts${query}`, options, RESULT_MS);
+  }
+
+  /** The same as a CSV file, in chunks; rejects in the middle as `export` does. */
+  countsOfCsv(
+    scope: CountsQuery,
+    options: AskOptions = {},
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    const query = queryOf({ ...scope, format: 'csv', ...options.question });
+    return this.#calls.file(`/v1/counts${query}`, options);
   }
 
   /** Differences from the job `other` over the same images: a page of the images with changes, most changes first. */

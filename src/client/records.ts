@@ -3,6 +3,7 @@ import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
 import type { WireQuestion } from '../api/question.js';
 import type { changesQuerySchema } from '../http/routes/jobs/changes.js';
+import type { countsQuerySchema as countedQuerySchema } from '../http/routes/counts.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
 import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
@@ -44,6 +45,7 @@ export type { GroupBody as JobCountGroup } from '../http/routes/jobs/count-group
 export type { JobAgreementBody as JobAgreement } from '../http/routes/jobs/agreement.js';
 export type { JobChangesBody as JobChanges } from '../http/routes/jobs/changes.js';
 export type { JobCountsBody as JobCounts } from '../http/routes/jobs/counts.js';
+export type { CountsBody as Counts } from '../http/routes/counts.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
 export type {
@@ -82,6 +84,8 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor' 
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
 /** `image`, `folder`, `hour` or `day`. */
 export type CountsBy = z.output<typeof countsQuerySchema>['by'];
+/** The jobs of a watch, with a tag, or both; `from` and `to` bound the hours. */
+export type CountsQuery = Omit<z.input<typeof countedQuerySchema>, 'format'>;
 export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;
 /** A question of the boxes that a job keeps: options that are left out are as the job asked. */
 export type JobQuestion = Partial<WireQuestion & { classes: readonly string[] }>;

@@ -52,9 +52,9 @@ export interface ServiceStore extends StoreCalls {
  * Takes the data folder, which lies on a local disk: no other process can open it until the store is closed. Puts the
  * jobs of an ended process back in the queue; on a full disk that waits for the first write that fits, and only
  * reads succeed until then. The crash marker of the ended process is kept; the addon, which empties it, is to be opened
- * later. `maxPages` caps the database in pages of 4 KiB; null = the disk. `keptCounts`: see `StoreThreadData`. Rejects with an `Error` for the operator:
- * folder in use, damaged file, later schema, not a local disk, no space for a new store. `onLost` is called once, as
- * `lost` becomes true.
+ * later. `maxPages` caps the database in pages of 4 KiB; null = the disk. `keptCounts`: see `StoreThreadData`. Rejects
+ * with an `Error` for the operator: folder in use, damaged file, later schema, not a local disk, no space for a new
+ * store. `onLost` is called once, as `lost` becomes true.
  */
 export async function openStore(
   dataDir: string,

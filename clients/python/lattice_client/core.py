@@ -33,6 +33,7 @@ JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
 
 #: How the images of a job are counted together.
 CountsBy: TypeAlias = Literal["image", "folder", "hour", "day"]
+CountsOfBy: TypeAlias = Literal["folder", "hour", "day"]
 
 #: Which images of an ended job run again: those without boxes, or all.
 RetriedImages: TypeAlias = Literal["failed", "all"]
@@ -203,6 +204,15 @@ class Core:
     def counts_csv(self, job: JobRef, by: CountsBy, question: Mapping[str, Any]) -> Flow[str]:
         query = {"by": by, "format": "csv", **_as_texts(question)}
         call = Call("GET", f"{_path(job)}/counts", query=query)
+        return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
+
+    def counts_of(self, scope: Mapping[str, Any]) -> Flow[dict[str, Any]]:
+        call = Call("GET", "/v1/counts", query=_scope(scope))
+        counts: dict[str, Any] = yield from self._json(call, _RESULT_SECONDS)
+        return counts
+
+    def counts_of_csv(self, scope: Mapping[str, Any]) -> Flow[str]:
+        call = Call("GET", "/v1/counts", query={**_scope(scope), "format": "csv"})
         return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
 
     def changes(self, job: JobRef, other: JobRef, query: Mapping[str, Any]) -> Flow[dict[str, Any]]:
@@ -376,6 +386,12 @@ def _view(name: str) -> str:
 def _key(given: str | None) -> dict[str, str]:
     """Sent with every submission: the service then answers a repeat with the same job."""
     return {"idempotency-key": given or str(uuid.uuid4())}
+
+
+def _scope(scope: Mapping[str, Any]) -> dict[str, str]:
+    """`since` and `until` have the names of the query: `from` is a word of Python."""
+    names = {"since": "from", "until": "to"}
+    return _as_texts({names.get(name, name): value for name, value in scope.items()})
 
 
 def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:

@@ -1,5 +1,13 @@
-/** `lattice job counts`: a job by image, folder, hour or day, as a table, JSON or a CSV file. */
-import type { CountsBy, JobCountGroup, JobCounts } from '../../client/lattice-client.js';
+/**
+ * `lattice job counts` and `lattice watch counts`: by image, folder, hour or day, as a table, JSON or a CSV file.
+ */
+import type {
+  Counts,
+  CountsBy,
+  CountsQuery,
+  JobCountGroup,
+  JobCounts,
+} from '../../client/lattice-client.js';
 import { writeOutput } from '../output-file.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
@@ -28,7 +36,50 @@ export async function showCounts(
   else for (const line of countLines(counts)) terminal.out(line);
 }
 
-function countLines({ by, total, groups, pending_images: pending }: JobCounts): string[] {
+export interface WatchCountsFlags extends Omit<CountsFlags, 'by'> {
+  by: CountsQuery['by'];
+  from?: string;
+  to?: string;
+}
+
+export async function showWatchCounts(
+  watch: string,
+  flags: WatchCountsFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const client = openClient(flags);
+  const asked = { question: questionOf(flags) };
+  const { by, from, to } = flags;
+  const scope = { watch, by, from, to };
+  if (flags.format === 'csv') {
+    await writeOutput(client.countsOfCsv(scope, asked), flags.output, terminal);
+    return;
+  }
+  const counts = await client.countsOf(scope, asked);
+  if (flags.json === true) terminal.out(JSON.stringify(counts));
+  else for (const line of [...countLines(counts), ...leftOutLines(counts)]) terminal.out(line);
+}
+
+function leftOutLines({
+  removed_images: removed,
+  unanswered_images: unanswered,
+}: Counts): string[] {
+  return [
+    ...(removed === 0 ? [] : [`The results of ${removed} image(s) are removed: ${REMOVED}.`]),
+    ...(unanswered === 0
+      ? []
+      : [`${unanswered} image(s) are not counted: their boxes cannot answer this question.`]),
+  ];
+}
+
+const REMOVED = 'they count as their jobs asked, and not where another question is asked';
+
+function countLines({
+  by,
+  total,
+  groups,
+  pending_images: pending,
+}: Pick<JobCounts, 'by' | 'total' | 'groups' | 'pending_images'>): string[] {
   const classes = Object.keys(total.class_counts);
   const isImage = by === 'image';
   const header = [by, ...(isImage ? ['time', 'from'] : []), 'images', 'failed', 'empty', 'boxes'];

@@ -30,7 +30,7 @@ const hourSchema = (name: string) =>
       text.includes('T') ? text.slice(0, '2025-11-26T14'.length) : `${text}T00`,
     );
 
-const querySchema = z.strictObject({
+export const countsQuerySchema = z.strictObject({
   watch: watchNameSchema.optional().openapi({ description: 'Jobs of this watch' }),
   tag: listQuerySchema.shape.tag,
   from: hourSchema('from').optional().openapi({
@@ -78,7 +78,7 @@ const countsSchema = z
   })
   .openapi('Counts');
 
-type CountsBody = z.infer<typeof countsSchema>;
+export type CountsBody = z.infer<typeof countsSchema>;
 
 const headersSchema = z.object({
   'Content-Disposition': z.string().optional().openapi({
@@ -100,7 +100,7 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
         'sizes, regions or a view in the query all are asked that question. Counts by hour and folder of watches and ' +
         'tagged jobs stay when retention removes the jobs (LATTICE_KEPT_COUNTS); those of a job that is deleted go with it.',
       tags: ['Jobs'],
-      request: { query: querySchema.extend(questionShape) },
+      request: { query: countsQuerySchema.extend(questionShape) },
       answers: {
         200: {
           description: 'The counts so far',
@@ -115,7 +115,7 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const { query, question } = askedRequest(c);
-      const { watch, tag, from, to, by, format } = readQuery(querySchema, query);
+      const { watch, tag, from, to, by, format } = readQuery(countsQuerySchema, query);
       refuseScope(watch, tag, from, to);
       const keyId = c.get('keyId');
       const scope = { jobs: { keyId, watch, tag }, from, until: to };

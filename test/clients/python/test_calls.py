@@ -213,6 +213,16 @@ class Calls(ClientCase):
             self.assertEqual(json.loads(client.counts_csv("job_1")), {"by": "day", "groups": []})
             self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/counts?by=hour&format=csv")
 
+    def test_counts_over_jobs_name_their_watch_and_hours(self) -> None:
+        sent, service = self.recorded({"by": "day", "groups": []})
+        for client in self.clients(service):
+            client.counts_of(watch="north-gate", since="2025-11-01", by="day", classes=["car"])
+            path = b"/v1/counts?watch=north-gate&from=2025-11-01&by=day&classes=car"
+            self.assertEqual(sent[-1].url.raw_path, path)
+            client.counts_of_csv(tag="a b", until="2025-12-01T06:00")
+            path = b"/v1/counts?tag=a%20b&to=2025-12-01T06%3A00&by=hour&format=csv"
+            self.assertEqual(sent[-1].url.raw_path.replace(b"+", b"%20"), path)
+
     def test_a_job_is_compared_with_another(self) -> None:
         sent, service = self.recorded({"matching": 0, "images": []})
         for client in self.clients(service):
