@@ -1,4 +1,4 @@
-/** Counts by folder and hour in the store: whose they are, how many outlive their jobs, and that none waits for them. */
+/** Counts by folder and hour in the store: whose they are, how many outlive their jobs, and what waits for them. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { packFound } from '../../src/boxes/found-boxes.js';
