@@ -29,10 +29,9 @@ interface RegionEditorProps {
   counts: ShownCounts;
   /** Classes of the model. */
   classes: readonly string[];
-  onView: (name: string) => void;
 }
 
-export function RegionEditor({ counts, classes, onView }: RegionEditorProps) {
+export function RegionEditor({ counts, classes }: RegionEditorProps) {
   return (
     <section class="region-editor" aria-labelledby="regions-title">
       <div class="region-head">
@@ -59,7 +58,7 @@ export function RegionEditor({ counts, classes, onView }: RegionEditorProps) {
           </Button>
         </p>
       )}
-      <SavedViews onView={onView} />
+      <SavedViews />
     </section>
   );
 }

@@ -1,0 +1,46 @@
+/** Says that what the page shows is not what the job asked, and leads back; says why a question is refused. */
+import { shownOption } from '../../api/option-kinds.js';
+import { QUESTION_ROWS } from '../../api/question.js';
+import type { JobQuestion } from '../../client/records.js';
+import { Button } from '../parts/button.js';
+import { Problem } from '../parts/problem.js';
+import { visible } from '../text/format.js';
+import type { JobRecord } from './job-record.js';
+import { isOwnQuestion } from './question.js';
+import { chooseOwn } from './question-choice.js';
+
+export function QuestionBar({ record }: { record: JobRecord }) {
+  const asked = record.asked.value ?? {};
+  const refusal = record.refusal.value;
+  const isOwn = isOwnQuestion(asked);
+  return (
+    <section class="question-bar" aria-label="Question" hidden={isOwn && refusal === null}>
+      {refusal !== null && <Problem error={refusal} />}
+      <p role="status">
+        {!isOwn && (
+          <>
+            <b>This is another question than the job’s:</b> {questionText(asked)}.{' '}
+            <span class="fine">
+              Figures, images and downloads follow it; the job, its events and its webhook stay as
+              they are.
+            </span>
+          </>
+        )}
+        {isOwn && refusal !== null && 'Shown is what the job asked.'}
+      </p>
+      <Button class="primary" onClick={chooseOwn}>
+        Back to the job’s own question
+      </Button>
+    </section>
+  );
+}
+
+function questionText({ classes, ...fields }: JobQuestion): string {
+  const options = QUESTION_ROWS.flatMap(({ kind, label, wireName }) => {
+    const value = (fields as Record<string, unknown>)[wireName];
+    return value === undefined ? [] : [`${label} ${shownOption(kind, value)}`];
+  });
+  return visible(
+    [...options, ...(classes === undefined ? [] : [`Classes ${classes.join(', ')}`])].join('; '),
+  );
+}
