@@ -1,5 +1,5 @@
 /** An image of a job with its boxes, its classes and its times. */
-import { signal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { JobImage, JobSummary } from '../../client/records.js';
 import { address } from '../address/location.js';
@@ -30,7 +30,10 @@ export function ProcessedImage({ image, own, choice }: ProcessedImageProps) {
   const { width, height } = image.image;
   const { url, fault } = useLargePicture(path);
   const marks = usePictureMarks();
-  const filter = useMemo(() => imageFilter(signal(detections), choice), [image, choice]);
+  const shown = useSignal(detections);
+  // One signal for all images: what is computed of it does not look for another one.
+  shown.value = detections;
+  const filter = useMemo(() => imageFilter(shown, choice), [shown, choice]);
   const counts = regionSums(image.region_counts);
   const { listed = [], others = [] } = choice.classes.value ?? {};
   const layer = useRegionLayer(marks, counts, [...listed.map(({ name }) => name), ...others]);
