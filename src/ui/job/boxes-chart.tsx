@@ -49,10 +49,7 @@ function Chart({ job: { job_id: jobId, status }, question }: ChartProps) {
   const counts = useSignal<JobCounts | null>(null);
   const fault = useSignal<unknown>(null);
   useEffect(() => {
-    const stop = new AbortController();
-    const options = { question, signal: stop.signal };
-    void show(service.counts(jobId, by.value, options), counts, fault);
-    return () => stop.abort();
+    void show(service.counts(jobId, by.value, { question }), counts, fault);
   }, [jobId, status, by.value, question, counts, fault]);
   return (
     <div class="confidences">

@@ -54,8 +54,7 @@ interface ClassRowProps extends ClassListProps {
   most: number;
 }
 
-function ClassRow({ row: { name, boxes, isAsked }, most, filter, choice }: ClassRowProps) {
-  const askedFor = choice.classes.value?.listed.filter((each) => each.isAsked) ?? [];
+function ClassRow({ row: { name, boxes, isAsked, isFixed }, most, filter, choice }: ClassRowProps) {
   return (
     <li class="class-row">
       <label class="check" title="Count boxes of this class">
@@ -63,8 +62,7 @@ function ClassRow({ row: { name, boxes, isAsked }, most, filter, choice }: Class
           type="checkbox"
           aria-label={`Count boxes of ${visible(name)}`}
           checked={isAsked}
-          // A question has a class at least.
-          disabled={isAsked && askedFor.length === 1}
+          disabled={isFixed}
           onChange={() => choice.toggleClass(name)}
         />
       </label>

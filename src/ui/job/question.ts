@@ -40,13 +40,21 @@ export function questionOf(query: Query, regions: readonly Region[] | null): Job
 
 export const isOwnQuestion = (question: JobQuestion): boolean => Object.keys(question).length === 0;
 
+interface ListedClass {
+  name: string;
+  boxes: number;
+  isAsked: boolean;
+  /** It cannot be switched: it is the last one, or the model does not have it any more. */
+  isFixed: boolean;
+}
+
 /** Which classes are asked for. */
 export interface ClassChoice {
   /** Classes that have boxes or that the job or the question names, most boxes first. */
-  listed: readonly { name: string; boxes: number; isAsked: boolean }[];
+  listed: readonly ListedClass[];
   /** Classes that can be added. */
   others: readonly string[];
-  /** The question with this class switched. The last one stays. */
+  /** The question with this class switched. */
   toggled: (name: string) => Query;
 }
 
@@ -78,11 +86,13 @@ export function classChoice({ own, shown, asked, offered }: ChoiceParts): ClassC
   const added = wanted.filter((name) => !ofJob.includes(name));
   const boxes = new Map(shown.classes.map((each) => [each.class, each.boxes]));
   const listed = once([...found, ...(named === undefined ? [] : ofJob), ...(isAll ? [] : added)]);
+  const isOfAll = isAll || (asked === undefined && named === undefined);
   return {
     listed: listed.map((name) => ({
       name,
       boxes: boxes.get(name) ?? 0,
-      isAsked: wanted.includes(name),
+      isAsked: isOfAll || wanted.includes(name),
+      isFixed: !known.includes(name) || (wanted.length === 1 && wanted.includes(name)),
     })),
     others: known.filter((name) => !wanted.includes(name) && !listed.includes(name)),
     toggled: (name) => {

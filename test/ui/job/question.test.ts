@@ -69,15 +69,13 @@ test('classes of the model that the job did not ask for can be added, and taken 
   const choice = (asked: string[] | undefined, ...found: string[]) =>
     classChoice({ own, shown: { classes: figures(...found) }, asked, offered: MODEL });
   const first = choice(undefined, 'car');
-  expect(first.listed).toEqual([{ name: 'car', boxes: 10, isAsked: true }]);
+  expect(first.listed).toEqual([{ name: 'car', boxes: 10, isAsked: true, isFixed: true }]);
   expect(first.others).toEqual(['motorcycle', 'bus', 'truck']);
   expect(first.toggled('bus')).toEqual({ classes: 'car,bus' });
-  // The last class stays: there is no question of none.
-  expect(first.toggled('car')).toEqual({});
   const second = choice(['car', 'bus'], 'bus', 'car');
   expect(second.listed).toEqual([
-    { name: 'bus', boxes: 10, isAsked: true },
-    { name: 'car', boxes: 9, isAsked: true },
+    { name: 'bus', boxes: 10, isAsked: true, isFixed: false },
+    { name: 'car', boxes: 9, isAsked: true, isFixed: false },
   ]);
   expect(second.toggled('car')).toEqual({ classes: 'bus' });
   // What the job asked is no other question.
@@ -99,8 +97,8 @@ test('a job of all classes lists those that were found; one that is switched off
     offered: MODEL,
   });
   expect(listed).toEqual([
-    { name: 'car', boxes: 10, isAsked: true },
-    { name: 'bus', boxes: 0, isAsked: false },
+    { name: 'car', boxes: 10, isAsked: true, isFixed: false },
+    { name: 'bus', boxes: 0, isAsked: false, isFixed: false },
   ]);
   expect(others).toEqual([]);
   expect(toggled('bus')).toEqual({ classes: '' });
@@ -113,6 +111,15 @@ test('only classes that the model has are asked for, in its spelling', () => {
   expect(choice.listed.map(({ name }) => name)).toEqual(['Car', 'Bus']);
   expect(choice.toggled('Bus')).toEqual({ classes: 'Car' });
   expect(choice.toggled('person')).toEqual({ classes: '*' });
+});
+
+test('a class of boxes that the model has no more is shown and cannot be switched', () => {
+  const own = { request: {}, classes: figures('person', 'car') };
+  const { listed } = classChoice({ own, shown: own, asked: undefined, offered: MODEL });
+  expect(listed).toEqual([
+    { name: 'person', boxes: 10, isAsked: true, isFixed: true },
+    { name: 'car', boxes: 9, isAsked: true, isFixed: false },
+  ]);
 });
 
 test('where the model is gone the classes are those of the boxes', () => {
