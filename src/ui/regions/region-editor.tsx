@@ -35,7 +35,7 @@ export function RegionEditor({ counts, classes }: RegionEditorProps) {
   return (
     <section class="region-editor" aria-labelledby="regions-title">
       <div class="region-head">
-        <h3 id="regions-title">Regions</h3>
+        <h2 id="regions-title">Regions</h2>
         <Button
           onClick={() => {
             draftCorners.value = null;
