@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { AskOptions, JobImagesQuery } from '../../client/lattice-client.js';
-import type { JobImage } from '../../client/records.js';
+import type { JobImage, JobQuestion } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { address } from '../address/location.js';
 import { useRetries } from '../live/live.js';
@@ -37,26 +37,7 @@ interface ImageViewProps {
 export function ImageView({ record, choice, index, filter }: ImageViewProps) {
   const jobId = record.job.value?.job_id ?? '';
   const at = isFiltered(filter) ? Number(address.value.query.at ?? index) : index;
-  const shown = useSignal<Shown | null>(null);
-  const fault = useSignal<unknown>(null);
-  const retries = useRetries(fault);
-  const question = record.asked.value;
-  useEffect(() => {
-    if (question === null) return undefined;
-    const stop = new AbortController();
-    readAround({ jobId, filter, at, index }, { question, signal: stop.signal }).then(
-      (found) => {
-        shown.value = found;
-        fault.value = null;
-        // A picture that was opened from one of its boxes leads back to the boxes.
-        if (address.peek().query.box === undefined) lastPlace.set(jobId, filter, found.place);
-      },
-      (error: unknown) => {
-        if (!stop.signal.aborted) fault.value = error;
-      },
-    );
-    return () => stop.abort();
-  }, [jobId, index, at, JSON.stringify(filter), question, retries]);
+  const { shown, fault } = useShown(record.asked.value, { jobId, filter, at, index });
   useEffect(
     () => () => {
       isEditing.value = false;
@@ -128,6 +109,31 @@ interface Place {
   /** Place of the image in the filter, for the question that it was opened with. */
   at: number;
   index: number;
+}
+
+/** The image and those around it; what was shown stays until another question is answered. */
+function useShown(question: JobQuestion | null, place: Place) {
+  const { jobId, filter, at, index } = place;
+  const shown = useSignal<Shown | null>(null);
+  const fault = useSignal<unknown>(null);
+  const retries = useRetries(fault);
+  useEffect(() => {
+    if (question === null) return undefined;
+    const stop = new AbortController();
+    readAround(place, { question, signal: stop.signal }).then(
+      (found) => {
+        shown.value = found;
+        fault.value = null;
+        // A picture that was opened from one of its boxes leads back to the boxes.
+        if (address.peek().query.box === undefined) lastPlace.set(jobId, filter, found.place);
+      },
+      (error: unknown) => {
+        if (!stop.signal.aborted) fault.value = error;
+      },
+    );
+    return () => stop.abort();
+  }, [jobId, index, at, JSON.stringify(filter), question, retries]);
+  return { shown, fault };
 }
 
 /** An image that is not at its place in the filter, because of another question, is shown among all of the job. */

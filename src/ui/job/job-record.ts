@@ -137,7 +137,7 @@ class LiveJob implements JobRecord {
     });
   }
 
-  /** What is shown changes with the figures of a question, so that all of the page is of one question. */
+  /** A question is shown once its figures have come, so that all of the page is of one question. */
   async #loadFigures(): Promise<void> {
     const question = this.#question;
     const { signal: stop } = this.#askedBefore;

@@ -1,4 +1,4 @@
-/** What the controls of the question show, and what they change: the question in the address. */
+/** Values of the controls of the question, which is in the address. */
 import { batch, computed, type ReadonlySignal } from '@preact/signals';
 import type { JobQuestion, JobStatus, JobSummary } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';

@@ -20,7 +20,7 @@ export const questionTexts = (query: Query): Query =>
   Object.fromEntries(NAMES.map((name) => [name, query[name] ?? '']));
 
 /**
- * What an address asks for. Empty: what the job asked. A text that is no value of its option is sent as it is, for the
+ * The question of an address; empty: that of the job. A text that is no value of its option is sent as it is, for the
  * service to say what is wrong with it. `regions`: the drawn ones, as far as they can be sent.
  */
 export function questionOf(query: Query, regions: readonly Region[] | null): JobQuestion {

@@ -1,4 +1,4 @@
-/** The regions that a view shows and asks for: the regions of a stored view, or drawn ones, which are in the address. */
+/** The regions that a view shows and asks for: those of a stored view, or drawn ones, which are in the address. */
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Region } from '../../api/region-rules.js';
 import { jsonList } from '../../base/text-list.js';

@@ -1,4 +1,6 @@
-import type { RegionCounts } from '../../api/schemas/image.js';
+import type { ImageFields } from '../../client/records.js';
+
+type RegionCounts = NonNullable<ImageFields['region_counts']>;
 
 /** Boxes of any class, by region. */
 export function regionSums(counts: RegionCounts = {}): ReadonlyMap<string, number> {

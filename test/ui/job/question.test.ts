@@ -78,7 +78,7 @@ test('classes of the model that the job did not ask for can be added, and taken 
     { name: 'car', boxes: 9, isAsked: true, isFixed: false },
   ]);
   expect(second.toggled('car')).toEqual({ classes: 'bus' });
-  // What the job asked is no other question.
+  // The question of the job is no other one.
   expect(second.toggled('bus')).toEqual({ classes: '' });
   expect(choice(['car', 'bus', 'truck'], 'car').toggled('motorcycle')).toEqual({ classes: '*' });
   const all = choice(['*'], 'car', 'bus');
