@@ -9,6 +9,7 @@ import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { UploadOfPictures } from '../picture/upload-context.js';
+import { draftCorners, isEditing } from '../regions/region-choice.js';
 import { loadViews } from '../regions/views.js';
 import { grouped, plural } from '../text/format.js';
 import { BoxesChart } from './boxes-chart.js';
@@ -47,7 +48,12 @@ function JobOfId({ jobId }: { jobId: string }) {
   const fault = record.fault.value;
   const filter = useComputed(() => readFilter(address.value.query)).value;
   const { route } = address.value;
-  useEffect(() => void loadViews(), []);
+  useEffect(() => {
+    // The detect view may have been left in the middle of a drawing.
+    isEditing.value = false;
+    draftCorners.value = null;
+    void loadViews();
+  }, []);
   if (job !== null) {
     return (
       // Null: its pictures are beneath the image folders.

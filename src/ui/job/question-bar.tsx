@@ -24,16 +24,21 @@ export function QuestionBar({ record }: { record: JobRecord }) {
         <Problem error={refusal}>{isNewRun(refusal) && <NewRun record={record} />}</Problem>
       )}
       <p role="status">
-        {!isOwn && (
+        {refusal !== null ? (
           <>
-            <b>This is another question than the job’s:</b> {questionText(asked)}.{' '}
-            <span class="fine">
-              Figures, images and downloads follow it; the job, its events and its webhook stay as
-              they are.
-            </span>
+            <b>Still shown:</b> {isOwn ? 'what the job asked' : questionText(asked)}.
           </>
+        ) : (
+          !isOwn && (
+            <>
+              <b>This is another question than the job’s:</b> {questionText(asked)}.{' '}
+              <span class="fine">
+                Figures, images and downloads follow it; the job, its events and its webhook stay as
+                they are.
+              </span>
+            </>
+          )
         )}
-        {isOwn && refusal !== null && 'Shown is what the job asked.'}
       </p>
       <Button class="primary" onClick={chooseOwn}>
         Back to the job’s own question
