@@ -120,6 +120,10 @@ describe.skipIf(browserPath === null)('regions', () => {
     for (let step = 0; step < 35; step += 1) await page.keyboard.press('ArrowDown');
     await eventual(() => alert.textContent()).toBe('');
     expect(requests).toBeLessThan(5);
+    // Drawn regions are in the address.
+    const [before] = await labels();
+    await page.reload();
+    await eventual(labels).toEqual([before]);
   });
 
   test('a view is chosen, changed, replaced and deleted; its paths stay', async () => {

@@ -9,20 +9,18 @@ import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { lazy } from '../parts/lazy.js';
 import { saveFile } from '../parts/save-file.js';
-import { useShortcuts } from '../parts/shortcuts.js';
 import { DetectedPicture } from '../picture/detected-picture.js';
 import { usePictureMarks } from '../picture/marks.js';
 import { floorOf } from '../picture/shown-boxes.js';
 import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
-import { draftCorners, isEditing } from '../regions/region-choice.js';
-import { RegionCounts, RegionShapes } from '../regions/region-shapes.js';
+import { useRegionLayer } from '../regions/region-layer.js';
+import { RegionCounts } from '../regions/region-shapes.js';
 import { fileName, percent } from '../text/format.js';
 import { ComparisonChoice, useComparison } from './comparison.js';
 import { sourceName } from './detect-request.js';
 import {
   boxes,
-  choose,
   chosenModel,
   detect,
   detections,
@@ -36,24 +34,11 @@ import {
 import { MoreOptions } from './more-options.js';
 import { shownAnswer } from './shown-answer.js';
 
-/** Most visits ask for no code and draw no regions. */
+/** Most visits ask for no code. */
 const CodeDialog = lazy('Writing the code', async () => {
   const { CodeDialog: loaded } = await import('./code-dialog.js');
   return loaded;
 });
-const RegionEditor = lazy('Opening the editor of regions', async () => {
-  const { RegionEditor: loaded } = await import('../regions/region-editor.js');
-  return loaded;
-});
-const RegionHandles = lazy('Opening the corners of regions', async () => {
-  const { RegionHandles: loaded } = await import('../regions/region-handles.js');
-  return loaded;
-});
-
-function toggleEditor(): void {
-  draftCorners.value = null;
-  isEditing.value = !isEditing.peek();
-}
 
 export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boolean }) {
   const { source, answer, url } = detected;
@@ -61,7 +46,6 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
   const path = source.kind === 'path' ? source.path : null;
   const { url: shared, fault } = useLargePicture(path);
   const compared = useComparison(detected);
-  useShortcuts('Regions', [{ keys: 'r', title: 'Draw regions', run: toggleEditor }]);
   useEffect(() => {
     marks.pinned.value = null;
     marks.active.value = null;
@@ -91,30 +75,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
             <MoreOptions />
           </>
         }
-        over={
-          <>
-            <RegionShapes marks={marks} counts={regionCounts.value} />
-            {isEditing.value && <RegionHandles marks={marks} />}
-          </>
-        }
-        tools={
-          <Button
-            class="tool"
-            icon="polygon"
-            name="Regions"
-            aria-pressed={isEditing.value}
-            onClick={toggleEditor}
-          />
-        }
-        instead={
-          isEditing.value ? (
-            <RegionEditor
-              counts={regionCounts.value}
-              classes={chosenModel.value?.classes ?? []}
-              onView={(view) => choose({ view })}
-            />
-          ) : null
-        }
+        {...useRegionLayer(marks, regionCounts.value, chosenModel.value?.classes ?? [])}
         note={
           answer.truncated && (
             <p class="note">

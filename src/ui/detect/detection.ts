@@ -12,6 +12,7 @@ import { models } from '../models/models.js';
 import { boxFilter } from '../picture/box-filter.js';
 import { floorOf } from '../picture/shown-boxes.js';
 import { asked as askedRegions, showUsed, view } from '../regions/region-choice.js';
+import { regionSums } from '../regions/region-sums.js';
 import { service } from '../session/session.js';
 import { WRITTEN_ROWS, writtenOptions } from '../options/written-options.js';
 import {
@@ -65,21 +66,13 @@ const floor = computed(() =>
     : askedThreshold.value,
 );
 const byClass = computed(() => byClassKey(detected.value?.choice.classThresholds ?? {}));
-export const filter = boxFilter(detections, {
-  floor,
-  known: floor,
-  first: ownThreshold,
-  byClass,
-});
+export const filter = boxFilter(detections, { floor, first: ownThreshold, byClass });
 export const { boxes, counts, hidden, threshold, thresholds, setThreshold } = filter;
 
 /** How many of the shown boxes lie in each region of the answer. */
-export const regionCounts = computed((): ReadonlyMap<string, number> => {
+export const regionCounts = computed(() => {
   const names = Object.keys(detected.value?.answer.region_counts ?? {});
-  const rows = Object.entries(countRegions(boxes.value, names));
-  const sum = (counts: Record<string, number>) =>
-    Object.values(counts).reduce((all, count) => all + count, 0);
-  return new Map(rows.map(([name, counts]) => [name, sum(counts)]));
+  return regionSums(countRegions(boxes.value, names));
 });
 
 /** The last picture that was sent; an address has its name only. */
@@ -110,6 +103,7 @@ export const allClasses = (wanted: boolean): Query => ({ classes: wanted ? ALL :
 /** Detects what the address names. Call while the view is shown. */
 export function followAddress(): () => void {
   if (Object.keys(address.peek().query).length === 0) setQuery(left);
+  showUsed(detected.peek()?.answer.view);
   return effect(() => {
     const { route, query } = address.value;
     if (route.screen !== 'detect') return;

@@ -1,7 +1,14 @@
 /** Boxes of a job by hour, day or folder, as a chart that is asked for when it is opened. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { CountsBy, JobCountGroup, JobCounts, JobStatus } from '../../client/records.js';
+import { queryOf } from '../../client/api-calls.js';
+import type {
+  CountsBy,
+  JobCountGroup,
+  JobCounts,
+  JobQuestion,
+  JobStatus,
+} from '../../client/records.js';
 import { Button } from '../parts/button.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
@@ -21,24 +28,29 @@ const HEIGHT = 40;
 /** The grouping for all jobs: it stays when another job is opened. */
 const by = signal<CountsBy>('hour');
 
-export function BoxesChart({ job }: { job: JobStatus }) {
+interface ChartProps {
+  job: JobStatus;
+  question: JobQuestion;
+}
+
+export function BoxesChart(props: ChartProps) {
   const isOpen = useSignal(false);
   return (
     <div class="job-details">
       <details class="card" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
         <summary>Boxes by hour, day or folder</summary>
-        {isOpen.value && <Chart job={job} />}
+        {isOpen.value && <Chart {...props} />}
       </details>
     </div>
   );
 }
 
-function Chart({ job: { job_id: jobId, status } }: { job: JobStatus }) {
+function Chart({ job: { job_id: jobId, status }, question }: ChartProps) {
   const counts = useSignal<JobCounts | null>(null);
   const fault = useSignal<unknown>(null);
   useEffect(() => {
-    void show(service.counts(jobId, by.value), counts, fault);
-  }, [jobId, status, by.value, counts, fault]);
+    void show(service.counts(jobId, by.value, { question }), counts, fault);
+  }, [jobId, status, by.value, question, counts, fault]);
   return (
     <div class="confidences">
       <ul class="downloads" aria-label="Count by">
@@ -54,7 +66,7 @@ function Chart({ job: { job_id: jobId, status } }: { job: JobStatus }) {
           </li>
         ))}
         <li>
-          <CsvLink jobId={jobId} fault={fault} />
+          <CsvLink jobId={jobId} question={question} fault={fault} />
         </li>
       </ul>
       {fault.value !== null && <Problem error={fault.value} />}
@@ -68,17 +80,18 @@ function Chart({ job: { job_id: jobId, status } }: { job: JobStatus }) {
 }
 
 /** A link cannot send a key: the file is fetched first. */
-function CsvLink({ jobId, fault }: { jobId: string; fault: { value: unknown } }) {
+function CsvLink(props: { jobId: string; question: JobQuestion; fault: { value: unknown } }) {
+  const { jobId, question, fault } = props;
   const file = `${jobId}.counts-by-${by.value}.csv`;
   const fetchFile = (event: Event): void => {
     event.preventDefault();
-    const chunks = service.countsCsv(jobId, by.value);
+    const chunks = service.countsCsv(jobId, by.value, { question });
     saveChunks(chunks, file).catch((error: unknown) => (fault.value = error));
   };
   return (
     <a
       class="button"
-      href={`/v1/jobs/${encodeURIComponent(jobId)}/counts?by=${by.value}&format=csv`}
+      href={`/v1/jobs/${encodeURIComponent(jobId)}/counts${queryOf({ by: by.value, format: 'csv', ...question })}`}
       download={file}
       onClick={apiKey.value === null ? undefined : fetchFile}
     >

@@ -1,11 +1,13 @@
-/** How sure the boxes of a job are; the slider finds images with unsure ones. */
+/** How sure the boxes of a job are: one slider asks for less sure ones, another finds images with unsure ones. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { JobSummary } from '../../client/records.js';
 import { classColour } from '../../overlay/class-colour.js';
 import { setQuery } from '../address/location.js';
 import { grouped, percent } from '../text/format.js';
+import { ThresholdRange } from '../picture/threshold-slider.js';
 import type { ImageFilter } from './image-filter.js';
+import type { QuestionChoice } from './question-choice.js';
 
 const HEIGHT = 40;
 /** A slider moves faster than images can be asked for. */
@@ -14,9 +16,11 @@ const SETTLE_MS = 200;
 export function ConfidenceHistogram({
   summary,
   filter,
+  choice,
 }: {
   summary: JobSummary;
   filter: ImageFilter;
+  choice: QuestionChoice;
 }) {
   const classes = summary.classes.filter(
     ({ class: name }) => filter.classes.length === 0 || filter.classes.includes(name),
@@ -55,6 +59,7 @@ export function ConfidenceHistogram({
         <span>50 %</span>
         <span>100 %</span>
       </p>
+      <ThresholdRange choice={choice} />
       <BelowSlider below={filter.below} />
       {filter.below !== null && <p class="fine">{grouped(unsure)} boxes are about that unsure.</p>}
     </div>

@@ -1,8 +1,10 @@
 /** The boxes of a job, each as a crop of its picture, least certain first: what to look at to find mistakes. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { JobSummary } from '../../client/records.js';
+import type { JobQuestion, JobSummary } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
+import { address } from '../address/location.js';
+import type { AskOptions } from '../../client/lattice-client.js';
 import { useRetries } from '../live/live.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
@@ -16,6 +18,7 @@ import { grouped, percent, plural } from '../text/format.js';
 import { bySureness, cropArea, cropsOf, leastCertain, type Crop } from './box-crops.js';
 import { imagesQuery, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
+import { questionTexts } from './question.js';
 import { VirtualGrid } from './virtual-grid.js';
 
 /** Boxes that are read at once; a button reads more. */
@@ -26,9 +29,10 @@ interface GalleryProps {
   jobId: string;
   summary: JobSummary;
   filter: ImageFilter;
+  question: JobQuestion;
 }
 
-export function CropGallery({ jobId, summary, filter }: GalleryProps) {
+export function CropGallery({ jobId, summary, filter, question }: GalleryProps) {
   const most = useSignal(MOST);
   const crops = useSignal<readonly Crop[] | null>(null);
   const fault = useSignal<unknown>(null);
@@ -36,7 +40,7 @@ export function CropGallery({ jobId, summary, filter }: GalleryProps) {
   const { below, all } = leastCertain(summary, filter, most.value);
   useEffect(() => {
     const stop = new AbortController();
-    readCrops(jobId, filter, below, stop.signal).then(
+    readCrops(jobId, filter, below, { question, signal: stop.signal }).then(
       (found) => {
         crops.value = found;
         fault.value = null;
@@ -46,7 +50,7 @@ export function CropGallery({ jobId, summary, filter }: GalleryProps) {
       },
     );
     return () => stop.abort();
-  }, [jobId, JSON.stringify(filter), below, retries]);
+  }, [jobId, JSON.stringify(filter), question, below, retries]);
   const shown = crops.value;
   if (fault.value !== null) return <Problem error={fault.value} />;
   if (shown === null) return <Skeleton label="Reading the boxes" lines={5} />;
@@ -102,7 +106,13 @@ function CropTile({ crop, jobId, place, isTabStop, onOpen }: TileProps) {
   return (
     <a
       class="grid-tile ok"
-      href={hashOf({ screen: 'image', jobId, index }, { box: String(id) })}
+      href={hashOf(
+        { screen: 'image', jobId, index },
+        {
+          ...questionTexts(address.value.query),
+          box: String(id),
+        },
+      )}
       data-place={place}
       tabIndex={isTabStop ? 0 : -1}
       onClick={onOpen}
@@ -127,7 +137,7 @@ async function readCrops(
   jobId: string,
   filter: ImageFilter,
   below: number,
-  signal: AbortSignal,
+  options: AskOptions,
 ): Promise<Crop[]> {
   const query = {
     ...imagesQuery({ ...filter, outcome: 'found' }),
@@ -139,7 +149,7 @@ async function readCrops(
     const page: Awaited<ReturnType<typeof service.images>> = await service.images(
       jobId,
       { ...query, offset },
-      { signal },
+      options,
     );
     crops.push(...cropsOf(page.images, filter, below));
     offset = page.next_offset;

@@ -8,16 +8,24 @@ const MOST_KEPT = 900;
 /** Pause after a fault that may pass. */
 const RETRY_MS = 3_000;
 
+export type FetchImages = (
+  offset: number,
+  limit: number,
+  signal: AbortSignal,
+) => Promise<JobImages>;
+
 export interface ImagePagesOptions {
-  fetch: (offset: number, limit: number, signal: AbortSignal) => Promise<JobImages>;
+  fetch: FetchImages;
   /** Called when images, their number or a fault have come. */
   onChange: () => void;
 }
 
 export class ImagePages {
-  readonly #options: ImagePagesOptions;
+  readonly #onChange: () => void;
+  #fetch: FetchImages;
   readonly #images = new Map<number, { image: JobImage; epoch: number }>();
-  readonly #stop = new AbortController();
+  #request = new AbortController();
+  #isClosed = false;
   #wanted = { from: 0, to: 0 };
   #isLoading = false;
   /** Grows with each `refresh`: what was asked for in an earlier epoch may have changed since. */
@@ -27,8 +35,9 @@ export class ImagePages {
   #fault: unknown = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: ImagePagesOptions) {
-    this.#options = options;
+  constructor({ fetch, onChange }: ImagePagesOptions) {
+    this.#fetch = fetch;
+    this.#onChange = onChange;
   }
 
   /** How many images pass the filter; null until the first page has come. */
@@ -64,9 +73,22 @@ export class ImagePages {
     void this.#load();
   }
 
+  /** Like `refresh`, by another function from now on: an answer of the one before is not waited for. */
+  refetch(fetch: FetchImages): void {
+    this.#fetch = fetch;
+    this.#request.abort();
+    this.#request = new AbortController();
+    const { from, to } = this.#wanted;
+    for (const place of this.#images.keys()) {
+      if (place < from || place >= to) this.#images.delete(place);
+    }
+    this.refresh();
+  }
+
   /** No further request, and no further call of the listener. */
   close(): void {
-    this.#stop.abort();
+    this.#isClosed = true;
+    this.#request.abort();
     clearTimeout(this.#retry);
   }
 
@@ -79,28 +101,30 @@ export class ImagePages {
         await this.#loadSpan(span);
       }
     } catch (fault) {
-      if (this.#stop.signal.aborted) return;
       this.#fault = fault;
       if (fault instanceof ServiceError && fault.isPassing) {
         this.#retry = setTimeout(() => void this.#load(), RETRY_MS);
       }
-      this.#options.onChange();
+      this.#onChange();
     }
     this.#isLoading = false;
   }
 
   async #loadSpan({ from, to }: { from: number; to: number }): Promise<void> {
-    const { signal } = this.#stop;
+    const { signal } = this.#request;
     const epoch = this.#epoch;
-    const page = await this.#options.fetch(from, Math.max(1, to - from), signal);
-    if (signal.aborted) return;
+    const page = await this.#fetch(from, Math.max(1, to - from), signal).catch((fault: unknown) => {
+      if (signal.aborted) return null;
+      throw fault;
+    });
+    if (page === null || signal.aborted) return;
     page.images.forEach((image, index) => this.#images.set(from + index, { image, epoch }));
     // A page with many boxes ends early: the rest is asked for next. A page that is empty is the end.
     this.#matching = page.images.length === 0 ? Math.min(from, page.matching) : page.matching;
     this.#matchingEpoch = epoch;
     this.#fault = null;
     this.#forget();
-    this.#options.onChange();
+    this.#onChange();
   }
 
   /**
@@ -108,7 +132,7 @@ export class ImagePages {
    * once it may have changed, the first places in view; else the first ones in view that were not read since.
    */
   #missing(): { from: number; to: number } | null {
-    if (this.#stop.signal.aborted) return null;
+    if (this.#isClosed) return null;
     const { from, to } = this.#wanted;
     if (this.#matching === null) return { from, to: Math.max(to, from + PAGE) };
     // Their number may have changed too, also where no place is in view.

@@ -1,7 +1,8 @@
 /** One image of a job, large; the ones before and after it are a key away. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { JobImage } from '../../client/records.js';
+import type { AskOptions, JobImagesQuery } from '../../client/lattice-client.js';
+import type { JobImage, JobQuestion } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { address } from '../address/location.js';
 import { useRetries } from '../live/live.js';
@@ -12,51 +13,44 @@ import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { keptChoice } from '../picture/box-filter.js';
 import { useLargePicture } from '../picture/use-picture.js';
+import { isEditing } from '../regions/region-choice.js';
 import { service } from '../session/session.js';
 import { fileName, grouped } from '../text/format.js';
 import { imagesQuery, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
+import type { JobRecord } from './job-record.js';
 import { isNotRun } from './job-tile.js';
 import { lastPlace } from './last-place.js';
 import { ProcessedImage } from './processed-image.js';
+import { questionTexts } from './question.js';
+import type { QuestionChoice } from './question-choice.js';
 
 type Shown = Awaited<ReturnType<typeof readAround>>;
 
 interface ImageViewProps {
-  jobId: string;
-  /** The threshold that the job ran with. */
-  threshold: number;
+  record: JobRecord;
+  choice: QuestionChoice;
   index: number;
   filter: ImageFilter;
 }
 
-export function ImageView({ jobId, threshold, index, filter }: ImageViewProps) {
+export function ImageView({ record, choice, index, filter }: ImageViewProps) {
+  const jobId = record.job.value?.job_id ?? '';
   const at = isFiltered(filter) ? Number(address.value.query.at ?? index) : index;
-  const shown = useSignal<Shown | null>(null);
-  const fault = useSignal<unknown>(null);
-  const retries = useRetries(fault);
-  useEffect(() => {
-    const stop = new AbortController();
-    readAround(jobId, filter, at, stop.signal).then(
-      (found) => {
-        shown.value = found;
-        fault.value = null;
-        // A picture that was opened from one of its boxes leads back to the boxes.
-        if (address.peek().query.box === undefined) lastPlace.set(jobId, filter, found.place);
-      },
-      (error: unknown) => {
-        if (!stop.signal.aborted) fault.value = error;
-      },
-    );
-    return () => stop.abort();
-  }, [jobId, at, JSON.stringify(filter), retries]);
+  const { shown, fault } = useShown(record.asked.value, { jobId, filter, at, index });
+  useEffect(
+    () => () => {
+      isEditing.value = false;
+    },
+    [],
+  );
+  const asked = questionTexts(address.value.query);
   const link = (image: JobImage, place: number): string =>
     hashOf(
       { screen: 'image', jobId, index: image.index },
-      { ...queryOf(filter), ...keptChoice(), ...(isFiltered(filter) ? { at: String(place) } : {}) },
+      { ...queryOf(filter), ...asked, ...(value?.isFiltered === true && { at: String(place) }) },
     );
-  const grid = hashOf({ screen: 'job', jobId }, { ...queryOf(filter), ...keptChoice() });
+  const grid = hashOf({ screen: 'job', jobId }, { ...queryOf(filter), ...asked });
   const { value } = shown;
   const before = value?.before ? link(value.before, value.place - 1) : null;
   const after = value?.after ? link(value.after, value.place + 1) : null;
@@ -96,7 +90,7 @@ export function ImageView({ jobId, threshold, index, filter }: ImageViewProps) {
       </header>
       <Ahead image={value.after} />
       {value.image.status === 'ok' ? (
-        <ProcessedImage image={value.image} threshold={threshold} />
+        <ProcessedImage image={value.image} own={record.own.value} choice={choice} />
       ) : (
         <NoBoxes image={value.image} />
       )}
@@ -109,20 +103,55 @@ function replaceWith(href: string | null): void {
   if (href !== null) location.replace(href);
 }
 
-async function readAround(jobId: string, filter: ImageFilter, at: number, signal: AbortSignal) {
-  const offset = Math.max(0, at - 1);
-  const query = { ...imagesQuery(filter), offset, limit: 3 };
-  const { images, matching } = await service.images(jobId, query, { signal });
-  const image = images[at - offset];
-  if (image === undefined) throw new Error('The job has no such image with these filters.');
-  return {
-    image,
-    before: at > offset ? (images[0] ?? null) : null,
-    after: images[at - offset + 1] ?? null,
-    /** Place of the image in the filter. */
-    place: at,
-    matching,
+interface Place {
+  jobId: string;
+  filter: ImageFilter;
+  /** Place of the image in the filter, for the question that it was opened with. */
+  at: number;
+  index: number;
+}
+
+/** The image and those around it; what was shown stays until another question is answered. */
+function useShown(question: JobQuestion | null, place: Place) {
+  const { jobId, filter, at, index } = place;
+  const shown = useSignal<Shown | null>(null);
+  const fault = useSignal<unknown>(null);
+  const retries = useRetries(fault);
+  useEffect(() => {
+    if (question === null) return undefined;
+    const stop = new AbortController();
+    readAround(place, { question, signal: stop.signal }).then(
+      (found) => {
+        shown.value = found;
+        fault.value = null;
+        // A picture that was opened from one of its boxes leads back to the boxes.
+        if (address.peek().query.box === undefined) lastPlace.set(jobId, filter, found.place);
+      },
+      (error: unknown) => {
+        if (!stop.signal.aborted) fault.value = error;
+      },
+    );
+    return () => stop.abort();
+  }, [jobId, index, at, JSON.stringify(filter), question, retries]);
+  return { shown, fault };
+}
+
+/** An image that is not at its place in the filter, because of another question, is shown among all of the job. */
+async function readAround({ jobId, filter, at, index }: Place, options: AskOptions) {
+  const read = async (place: number, query: JobImagesQuery) => {
+    const offset = Math.max(0, place - 1);
+    const page = await service.images(jobId, { ...query, offset, limit: 3 }, options);
+    const { images, matching } = page;
+    const image = images[place - offset];
+    const before = place > offset ? (images[0] ?? null) : null;
+    const after = images[place - offset + 1] ?? null;
+    return { image, before, after, place, matching };
   };
+  const filtered = isFiltered(filter) ? await read(at, imagesQuery(filter)) : null;
+  const isThere = filtered?.image?.index === index;
+  const { image, ...around } = isThere ? filtered : await read(index, {});
+  if (image === undefined) throw new Error('The job has no such image.');
+  return { image, ...around, isFiltered: isThere };
 }
 
 /** The picture that comes next is fetched before it is asked for. */

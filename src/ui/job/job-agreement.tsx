@@ -1,6 +1,7 @@
 /** How well another job over the same images agrees with this one, model against model. */
+import { useEffect, useRef } from 'preact/hooks';
 import { compareBoxes } from '../../boxes/changes.js';
-import type { ImageFields, JobAgreement, JobStatus } from '../../client/records.js';
+import type { ImageFields, JobAgreement, JobQuestion, JobStatus } from '../../client/records.js';
 import { AgreementReport } from '../agreement/agreement-report.js';
 import { useRepeated } from '../live/use-repeated.js';
 import type { Fact } from '../parts/facts.js';
@@ -10,11 +11,23 @@ import type { ShownBox } from '../picture/shown-boxes.js';
 import { service } from '../session/session.js';
 import { exactPercent, grouped, plural } from '../text/format.js';
 
-export function JobAgreementOf({ job, other }: { job: JobStatus; other: string }) {
-  const { answer, fault } = useRepeated(
-    () => service.agreement(job.job_id, other),
+interface AgreementProps {
+  job: JobStatus;
+  other: string;
+  question: JobQuestion;
+}
+
+export function JobAgreementOf({ job, other, question }: AgreementProps) {
+  const asked = useRef(question);
+  const { answer, fault, ask } = useRepeated(
+    () => service.agreement(job.job_id, other, { question: asked.current }),
     ({ complete }) => complete,
   );
+  useEffect(() => {
+    if (asked.current === question) return;
+    asked.current = question;
+    void ask();
+  }, [question]);
   const report = answer.value;
   if (report === null) {
     if (fault.value !== null) return <Problem error={fault.value} />;
@@ -32,7 +45,12 @@ export function JobAgreementOf({ job, other }: { job: JobStatus; other: string }
         times={[report.first_ms, report.second_ms]}
         images={factsOf(report)}
         read={async ({ index, with_index: there }) =>
-          compared(await Promise.all([imageOf(job.job_id, index), imageOf(other, there)]))
+          compared(
+            await Promise.all([
+              imageOf(job.job_id, index, question),
+              imageOf(other, there, question),
+            ]),
+          )
         }
       />
     </>
@@ -83,8 +101,8 @@ const compared = ([first, second]: readonly [ImageFields, ImageFields]) => ({
 const numbered = ({ detections }: ImageFields): ShownBox[] =>
   detections.map((detection, id) => ({ ...detection, id }));
 
-async function imageOf(jobId: string, index: number): Promise<ImageFields> {
-  const { images } = await service.images(jobId, { offset: index, limit: 1 });
+async function imageOf(jobId: string, index: number, question: JobQuestion): Promise<ImageFields> {
+  const { images } = await service.images(jobId, { offset: index, limit: 1 }, { question });
   const [image] = images;
   if (image?.status === 'ok') return image;
   throw new Error('The image has no boxes any more.');

@@ -1,7 +1,7 @@
 /** A job against another one over the same images: the images with the most changes, with their boxes. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { JobChanges, JobStatus } from '../../client/records.js';
+import type { JobChanges, JobQuestion, JobStatus } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { address, setQuery } from '../address/location.js';
 import { Button } from '../parts/button.js';
@@ -15,6 +15,7 @@ import { service, show } from '../session/session.js';
 import { ago, plural, visible } from '../text/format.js';
 import { JobAgreementOf } from './job-agreement.js';
 import { OtherModel } from './other-model.js';
+import { questionTexts } from './question.js';
 
 /** Large pictures are fetched for all of a page. */
 const PAGE = 8;
@@ -28,7 +29,12 @@ const REPORTS = [
 
 type ChangedImage = JobChanges['images'][number];
 
-export function JobComparison({ job }: { job: JobStatus }) {
+interface ComparisonProps {
+  job: JobStatus;
+  question: JobQuestion;
+}
+
+export function JobComparison({ job, question }: ComparisonProps) {
   const recent = useSignal<readonly JobStatus[] | null>(null);
   const fault = useSignal<unknown>(null);
   const { with: chosen = '', report } = address.value.query;
@@ -46,9 +52,9 @@ export function JobComparison({ job }: { job: JobStatus }) {
         <>
           <ReportChoice />
           {isAgreement ? (
-            <JobAgreementOf key={chosen} job={job} other={chosen} />
+            <JobAgreementOf key={chosen} job={job} other={chosen} question={question} />
           ) : (
-            <Changes key={chosen} job={job} other={chosen} />
+            <Changes key={chosen} job={job} other={chosen} question={question} />
           )}
         </>
       )}
@@ -119,18 +125,18 @@ function jobText({ title, submitted_at, image_count, job_id }: JobStatus): strin
   return [visible(title), plural(image_count, 'image'), age, job_id.slice(-8)].join(' · ');
 }
 
-function Changes({ job, other }: { job: JobStatus; other: string }) {
+function Changes({ job, other, question }: ComparisonProps & { other: string }) {
   const changes = useSignal<JobChanges | null>(null);
   const fault = useSignal<unknown>(null);
   const isReading = useSignal(false);
   const read = async (offset: number): Promise<JobChanges> => {
-    const page = await service.changes(job.job_id, other, { offset, limit: PAGE });
+    const page = await service.changes(job.job_id, other, { offset, limit: PAGE }, { question });
     const before = offset === 0 ? [] : (changes.peek()?.images ?? []);
     return { ...page, images: [...before, ...page.images] };
   };
   useEffect(() => {
     void show(read(0), changes, fault);
-  }, [job.job_id, job.status, other]);
+  }, [job.job_id, job.status, other, question]);
   const shown = changes.value;
   if (shown === null) {
     if (fault.value !== null) return <Problem error={fault.value} />;
@@ -233,7 +239,7 @@ function Changed({ image, jobId }: { image: ChangedImage; jobId: string }) {
   return (
     <>
       <p class="row">
-        <a href={hashOf({ screen: 'image', jobId, index })}>
+        <a href={hashOf({ screen: 'image', jobId, index }, questionTexts(address.value.query))}>
           <Foreign text={path} />
         </a>
       </p>

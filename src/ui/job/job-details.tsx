@@ -14,12 +14,13 @@ import { clock, milliseconds, plural } from '../text/format.js';
 
 interface DetailsProps {
   job: JobStatus;
-  summary: JobSummary | null;
+  /** The figures of the job's own question. */
+  own: JobSummary | null;
 }
 
-export function JobDetails({ job, summary }: DetailsProps) {
-  if (summary === null) return null;
-  const { request, metadata } = summary;
+export function JobDetails({ job, own }: DetailsProps) {
+  if (own === null) return null;
+  const { request, metadata } = own;
   const facts: Fact[] = [
     ['Type', request.job_type],
     ['Model', request.model_name],

@@ -1,23 +1,20 @@
-/** A job in figures; each of them is also a filter of the images. */
+/** A job in figures: some of them are also filters of the images, and some change what is asked. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { QUESTION_ROWS } from '../../api/question.js';
 import type { JobStatus, JobSummary } from '../../client/records.js';
-import { classColour } from '../../overlay/class-colour.js';
-import { setQuery } from '../address/location.js';
+import { address, setQuery } from '../address/location.js';
+import { OptionFields } from '../options/option-fields.js';
+import { WRITTEN_ROWS } from '../options/written-options.js';
 import { Button } from '../parts/button.js';
-import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { Swatch } from '../picture/class-chips.js';
 import { grouped, plural } from '../text/format.js';
+import { ClassList } from './class-list.js';
 import { ConfidenceHistogram } from './confidence-histogram.js';
-import {
-  isFiltered,
-  NO_FILTER,
-  withClass,
-  type ImageFilter,
-  type Outcome,
-} from './image-filter.js';
+import { isFiltered, NO_FILTER, type ImageFilter, type Outcome } from './image-filter.js';
+import { JobRegions } from './job-regions.js';
+import type { QuestionChoice } from './question-choice.js';
 
 const OUTCOME_NAMES: Record<Outcome, string> = {
   found: 'With boxes',
@@ -26,9 +23,6 @@ const OUTCOME_NAMES: Record<Outcome, string> = {
   not_run: 'Not run',
   pending: 'Waiting',
 };
-/** More classes than this are behind a button: a model may have hundreds. */
-const CLASSES_SHOWN = 8;
-
 interface Counted {
   summary: JobSummary;
   filter: ImageFilter;
@@ -38,9 +32,10 @@ interface JobFilterPanelProps {
   job: JobStatus;
   summary: JobSummary | null;
   filter: ImageFilter;
+  choice: QuestionChoice;
 }
 
-export function JobFilterPanel({ job, summary, filter }: JobFilterPanelProps) {
+export function JobFilterPanel({ job, summary, filter, choice }: JobFilterPanelProps) {
   // Narrow screens fold all but the first block.
   const isOpen = useSignal(filter.classes.length > 0 || filter.below !== null);
   if (summary === null) {
@@ -60,22 +55,45 @@ export function JobFilterPanel({ job, summary, filter }: JobFilterPanelProps) {
         aria-expanded={isOpen.value}
         onClick={() => (isOpen.value = !isOpen.value)}
       >
-        Classes and confidence <Icon name="down" />
+        Classes, confidence, regions <Icon name="down" />
       </Button>
       <Block title={`${plural(summary.total_count, 'box', 'boxes')} by class`}>
-        <ClassBars summary={summary} filter={filter} />
+        <ClassList filter={filter} choice={choice} />
       </Block>
-      {summary.total_count > 0 && (
-        <Block title="Confidence">
-          <ConfidenceHistogram summary={summary} filter={filter} />
-        </Block>
-      )}
+      <Block title="Confidence">
+        <ConfidenceHistogram summary={summary} filter={filter} choice={choice} />
+      </Block>
+      <Block title="Regions">
+        <JobRegions summary={summary} />
+      </Block>
+      <MoreOfQuestion />
       {isFiltered(filter) && (
         <Button icon="close" onClick={() => setQuery(NO_FILTER)}>
           Clear the filters
         </Button>
       )}
     </aside>
+  );
+}
+
+/** The merging has no field: it follows from the classes unless the job names it. */
+const MORE_ROWS = WRITTEN_ROWS.filter(
+  (row) => QUESTION_ROWS.includes(row) && row.kind !== 'switch',
+);
+
+function MoreOfQuestion() {
+  const { query } = address.value;
+  return (
+    <details class="figure-block">
+      <summary>Sizes, thresholds by class</summary>
+      <div class="option-fields">
+        <OptionFields
+          rows={MORE_ROWS}
+          textOf={(name) => query[name] ?? ''}
+          onChange={(name, text) => setQuery({ [name]: text.trim(), box: '' })}
+        />
+      </div>
+    </details>
   );
 }
 
@@ -114,45 +132,5 @@ function OutcomeTabs({ job, summary, filter }: Counted & { job: JobStatus }) {
           </li>
         ))}
     </ul>
-  );
-}
-
-function ClassBars({ summary, filter }: Counted) {
-  const most = Math.max(1, ...summary.classes.map(({ boxes }) => boxes));
-  const first = summary.classes.slice(0, CLASSES_SHOWN);
-  const rest = summary.classes.slice(CLASSES_SHOWN);
-  if (first.length === 0) return <p class="fine">No boxes so far.</p>;
-  const bars = (classes: JobSummary['classes']) => (
-    <ul class="class-bars">
-      {classes.map(({ class: name, boxes }) => (
-        <li key={name}>
-          <Button
-            class="class-bar"
-            aria-pressed={filter.classes.includes(name)}
-            onClick={() => setQuery(withClass(filter, name))}
-          >
-            <Swatch name={name} />
-            <span class="class-name">
-              <Foreign text={name} />
-            </span>
-            <b>{grouped(boxes)}</b>
-            <svg class="bar-line" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-              <rect width={(100 * boxes) / most} height="4" fill={classColour(name).colour} />
-            </svg>
-          </Button>
-        </li>
-      ))}
-    </ul>
-  );
-  return (
-    <>
-      {bars(first)}
-      {rest.length > 0 && (
-        <details>
-          <summary>{plural(rest.length, 'more class', 'more classes')}</summary>
-          {bars(rest)}
-        </details>
-      )}
-    </>
   );
 }

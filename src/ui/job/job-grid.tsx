@@ -1,6 +1,6 @@
 /** The images of a job as pictures with their boxes. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JobStatus } from '../../client/records.js';
+import type { JobQuestion, JobStatus } from '../../client/records.js';
 import { setQuery } from '../address/location.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
@@ -8,7 +8,7 @@ import { Problem } from '../parts/problem.js';
 import { service } from '../session/session.js';
 import { plural } from '../text/format.js';
 import { imagesQuery, isFiltered, NO_FILTER, type ImageFilter } from './image-filter.js';
-import { ImagePages } from './image-pages.js';
+import { ImagePages, type FetchImages } from './image-pages.js';
 import { JobTile } from './job-tile.js';
 import { lastPlace } from './last-place.js';
 import { VirtualGrid } from './virtual-grid.js';
@@ -16,17 +16,20 @@ import { VirtualGrid } from './virtual-grid.js';
 interface GridProps {
   job: JobStatus;
   filter: ImageFilter;
+  question: JobQuestion;
   /** Grows when the images have changed. */
   epoch: number;
 }
 
-export function JobGrid({ job, filter, epoch }: GridProps) {
+export function JobGrid({ job, filter, question, epoch }: GridProps) {
   const jobId = job.job_id;
   const [, draw] = useState(0);
   const pages = useRef<ImagePages | undefined>(undefined);
+  const shown = useRef(question);
+  const fetch: FetchImages = (offset, limit, signal) =>
+    service.images(jobId, { ...imagesQuery(filter), offset, limit }, { signal, question });
   pages.current ??= new ImagePages({
-    fetch: (offset, limit, signal) =>
-      service.images(jobId, { ...imagesQuery(filter), offset, limit }, { signal }),
+    fetch,
     onChange: () => draw((before) => before + 1),
   });
   const images = pages.current;
@@ -34,8 +37,12 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
 
   useEffect(() => () => images.close(), [images]);
   useEffect(() => {
-    if (epoch > 1) images.refresh();
+    if (epoch > 0) images.refresh();
   }, [images, epoch]);
+  useEffect(() => {
+    if (shown.current !== question) images.refetch(fetch);
+    shown.current = question;
+  }, [images, question]);
   const problem = images.fault !== null && <Problem error={images.fault} />;
   if (images.matching === null && problem !== false) return problem;
   return (

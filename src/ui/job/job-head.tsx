@@ -1,6 +1,7 @@
 /** The top of a job's page: its name and state, its times, and what can be done with it. */
 import { useSignal } from '@preact/signals';
-import type { DrawnQuery, JobStatus, ResultFormat } from '../../client/records.js';
+import { queryOf } from '../../client/api-calls.js';
+import type { DrawnQuery, JobQuestion, JobStatus, ResultFormat } from '../../client/records.js';
 import { LABELS } from '../../api/job-labels.js';
 import { hashOf } from '../address/address.js';
 import { hasEnded, shownState } from '../jobs/job-table.js';
@@ -22,8 +23,13 @@ import { JobLabels } from './job-labels.js';
 import type { JobRecord } from './job-record.js';
 import { paceText } from './pace.js';
 
-export function JobHead(props: { job: JobStatus; record: JobRecord; filter: ImageFilter }) {
-  const { job, record, filter } = props;
+interface HeadProps {
+  job: JobStatus;
+  record: JobRecord;
+  filter: ImageFilter;
+}
+
+export function JobHead({ job, record, filter }: HeadProps) {
   const now = useNow(hasEnded(job) ? 10_000 : 500);
   return (
     <header class="job-head">
@@ -79,7 +85,7 @@ export function JobHead(props: { job: JobStatus; record: JobRecord; filter: Imag
         {hasEnded(job) ? (
           <>
             <RunAgain job={job} record={record} />
-            <JobDownloads job={job} filter={filter} />
+            <JobDownloads job={job} record={record} filter={filter} />
             <DeleteJob job={job} record={record} />
           </>
         ) : (
@@ -203,34 +209,37 @@ interface Download {
   chunks: () => AsyncIterable<Uint8Array<ArrayBuffer>>;
 }
 
-function downloadsOf({ job_id: id }: JobStatus, { classes }: ImageFilter): Download[] {
+function downloadsOf(
+  { job_id: id }: JobStatus,
+  { classes }: ImageFilter,
+  question: JobQuestion,
+): Download[] {
   const route = `/v1/jobs/${encodeURIComponent(id)}`;
   const drawn: DrawnQuery = classes.length === 0 ? {} : { class: [...classes] };
-  const shown = classes.length === 0 ? '' : `?class=${encodeURIComponent(JSON.stringify(classes))}`;
   return [
     ...FORMATS.map(({ format, name, ending }) => ({
       name,
-      path: `${route}/result?format=${format}`,
+      path: `${route}/result${queryOf({ format, ...question })}`,
       fileName: id + ending,
-      chunks: () => service.export(id, format),
+      chunks: () => service.export(id, format, { question }),
     })),
     {
       name: 'Pictures',
       title: 'All pictures with their boxes drawn, as a zip',
-      path: `${route}/drawn${shown}`,
+      path: `${route}/drawn${queryOf({ ...drawn, ...question })}`,
       fileName: `${id}.pictures.zip`,
-      chunks: () => service.drawn(id, drawn),
+      chunks: () => service.drawn(id, drawn, { question }),
     },
   ];
 }
 
-function JobDownloads({ job, filter }: { job: JobStatus; filter: ImageFilter }) {
+function JobDownloads({ job, record, filter }: HeadProps) {
   const fault = useSignal<unknown>(null);
   const hasKey = apiKey.value !== null;
   return (
     <>
       <ul class="downloads" aria-label="Download the result">
-        {downloadsOf(job, filter).map((download) => {
+        {downloadsOf(job, filter, record.asked.value ?? {}).map((download) => {
           const fetchFile = (event: Event): void => {
             event.preventDefault();
             fault.value = null;

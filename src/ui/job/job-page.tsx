@@ -1,13 +1,16 @@
 /** One job: how it went, what was found, and its images. */
 import { useComputed } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 import { leftOutFiles } from '../../api/left-out.js';
-import type { JobStatus, JobSummary } from '../../client/records.js';
+import type { JobQuestion, JobStatus, JobSummary } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { shownState } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { UploadOfPictures } from '../picture/upload-context.js';
+import { draftCorners, isEditing } from '../regions/region-choice.js';
+import { loadViews } from '../regions/views.js';
 import { grouped, plural } from '../text/format.js';
 import { BoxesChart } from './boxes-chart.js';
 import { CropGallery } from './crop-gallery.js';
@@ -20,6 +23,8 @@ import { JobGrid } from './job-grid.js';
 import { JobHead } from './job-head.js';
 import { useJobRecord, type JobRecord } from './job-record.js';
 import { gridKey } from './last-place.js';
+import { QuestionBar } from './question-bar.js';
+import { questionChoice, type QuestionChoice } from './question-choice.js';
 
 const SHOWN = [
   { name: 'images', text: 'Images', icon: 'picture' },
@@ -38,24 +43,27 @@ export function JobPage() {
 
 function JobOfId({ jobId }: { jobId: string }) {
   const record = useJobRecord(jobId);
+  const choice = useMemo(() => questionChoice(record), [record]);
   const job = record.job.value;
   const fault = record.fault.value;
   const filter = useComputed(() => readFilter(address.value.query)).value;
   const { route } = address.value;
+  useEffect(() => {
+    // The detect view may have been left in the middle of a drawing.
+    isEditing.value = false;
+    draftCorners.value = null;
+    void loadViews();
+  }, []);
   if (job !== null) {
     return (
       // Null: its pictures are beneath the image folders.
       <UploadOfPictures.Provider value={job.upload ?? undefined}>
         {route.screen === 'image' ? (
-          <ImageView
-            jobId={jobId}
-            threshold={job.confidence_threshold}
-            index={route.index}
-            filter={filter}
-          />
+          <ImageView record={record} choice={choice} index={route.index} filter={filter} />
         ) : (
-          <Job job={job} record={record} filter={filter} />
+          <Job job={job} record={record} choice={choice} filter={filter} />
         )}
+        <QuestionBar record={record} />
       </UploadOfPictures.Provider>
     );
   }
@@ -74,47 +82,69 @@ function JobOfId({ jobId }: { jobId: string }) {
 interface JobProps {
   job: JobStatus;
   record: JobRecord;
+  choice: QuestionChoice;
   filter: ImageFilter;
 }
 
-function Job({ job, record, filter }: JobProps) {
-  const shown = SHOWN.find(({ name }) => name === address.value.query.show)?.name ?? 'images';
+function Job({ job, record, choice, filter }: JobProps) {
   const fault = record.fault.value;
-  // Another filter is another list: it begins at its top.
-  const key = gridKey(job.job_id, filter);
+  const question = record.asked.value;
   return (
     <>
       <JobHead job={job} record={record} filter={filter} />
       {fault !== null && <Problem error={fault} />}
-      <LeftOutFiles summary={record.summary.value} />
+      <LeftOutFiles summary={record.own.value} />
       {shownState(job) === 'cancelled' ? (
         <p class="calm">{cancelledText(job)}</p>
       ) : (
         job.error !== null && <Problem error={job.error} />
       )}
-      <BoxesChart job={job} />
+      {question !== null && <BoxesChart job={job} question={question} />}
       <div class="job-body">
-        <JobFilterPanel job={job} summary={record.summary.value} filter={filter} />
-        <div>
-          <ViewTabs shown={shown} />
-          {shown === 'changes' ? (
-            <JobComparison job={job} />
-          ) : shown === 'boxes' ? (
-            record.summary.value !== null && (
-              <CropGallery
-                key={key}
-                jobId={job.job_id}
-                summary={record.summary.value}
-                filter={filter}
-              />
-            )
-          ) : (
-            <JobGrid key={key} job={job} filter={filter} epoch={record.epoch.value} />
-          )}
-        </div>
+        <JobFilterPanel job={job} summary={record.summary.value} filter={filter} choice={choice} />
+        {question !== null && (
+          <JobContent job={job} record={record} question={question} filter={filter} />
+        )}
       </div>
-      <JobDetails job={job} summary={record.summary.value} />
+      <JobDetails job={job} own={record.own.value} />
     </>
+  );
+}
+
+interface ContentProps extends Omit<JobProps, 'choice'> {
+  question: JobQuestion;
+}
+
+function JobContent({ job, record, question, filter }: ContentProps) {
+  const shown = SHOWN.find(({ name }) => name === address.value.query.show)?.name ?? 'images';
+  const summary = record.summary.value;
+  // Another filter is another list: it begins at its top.
+  const key = gridKey(job.job_id, filter);
+  return (
+    <div>
+      <ViewTabs shown={shown} />
+      {shown === 'changes' ? (
+        <JobComparison job={job} question={question} />
+      ) : shown === 'boxes' ? (
+        summary !== null && (
+          <CropGallery
+            key={key}
+            jobId={job.job_id}
+            summary={summary}
+            filter={filter}
+            question={question}
+          />
+        )
+      ) : (
+        <JobGrid
+          key={key}
+          job={job}
+          filter={filter}
+          question={question}
+          epoch={record.epoch.value}
+        />
+      )}
+    </div>
   );
 }
 

@@ -1,13 +1,14 @@
 /** One image of a job's grid: its picture with boxes, or why there is none. */
 import type { JobImage } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
+import { address } from '../address/location.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
-import { keptChoice } from '../picture/box-filter.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { fileName } from '../text/format.js';
 import { isFiltered, passingBoxes, queryOf, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
+import { questionTexts } from './question.js';
 
 /** The job was cancelled before its turn. */
 export function isNotRun(image: JobImage): boolean {
@@ -40,7 +41,11 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
   const boxes = image.status === 'ok' ? passingBoxes(image.detections, filter) : [];
   const href = hashOf(
     { screen: 'image', jobId, index: image.index },
-    { ...queryOf(filter), ...keptChoice(), ...(isFiltered(filter) ? { at: String(place) } : {}) },
+    {
+      ...queryOf(filter),
+      ...questionTexts(address.value.query),
+      ...(isFiltered(filter) ? { at: String(place) } : {}),
+    },
   );
   return (
     <a

@@ -1,42 +1,53 @@
 /** An image of a job with its boxes, its classes and its times. */
-import { signal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { JobImage } from '../../client/records.js';
+import type { JobImage, JobSummary } from '../../client/records.js';
 import { address } from '../address/location.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { DetectedPicture } from '../picture/detected-picture.js';
 import { usePictureMarks } from '../picture/marks.js';
-import { boxFilter } from '../picture/box-filter.js';
-import { floorOf } from '../picture/shown-boxes.js';
 import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
+import { showUsed, used } from '../regions/region-choice.js';
+import { useRegionLayer } from '../regions/region-layer.js';
+import { RegionCounts } from '../regions/region-shapes.js';
+import { regionSums } from '../regions/region-sums.js';
 import { fileName } from '../text/format.js';
+import { AddClass } from './class-list.js';
+import { imageFilter, type QuestionChoice } from './question-choice.js';
+
+type Image = Extract<JobImage, { status: 'ok' }>;
 
 interface ProcessedImageProps {
-  image: Extract<JobImage, { status: 'ok' }>;
-  /** The threshold that the job ran with. */
-  threshold: number;
+  image: Image;
+  own: JobSummary | null;
+  choice: QuestionChoice;
 }
 
-export function ProcessedImage({ image, threshold }: ProcessedImageProps) {
-  const { image_path: path, detections } = image;
+export function ProcessedImage({ image, own, choice }: ProcessedImageProps) {
+  const { image_path: path, detections, index } = image;
   const { width, height } = image.image;
   const { url, fault } = useLargePicture(path);
   const marks = usePictureMarks();
-  const filter = useMemo(() => {
-    // A class with a threshold of its own may have boxes below that of the job.
-    const floor = signal(Math.min(threshold, floorOf(detections)));
-    return boxFilter(signal(detections), { floor, first: floor, known: signal(0) });
-  }, [image, threshold]);
-  const chosen = address.value.query.box;
+  const shown = useSignal(detections);
+  // One signal for all images: what is computed of it does not look for another one.
+  shown.value = detections;
+  const filter = useMemo(() => imageFilter(shown, choice), [shown, choice]);
+  const counts = regionSums(image.region_counts);
+  const { listed = [], others = [] } = choice.classes.value ?? {};
+  const layer = useRegionLayer(marks, counts, [...listed.map(({ name }) => name), ...others]);
   useEffect(() => {
-    const id = chosen === undefined ? null : Number(chosen);
     marks.active.value = null;
-    marks.pinned.value = id;
-    marks.viewWindow.value = WHOLE;
-    marks.zoomTo.value = id;
+    // The boxes of another question have other numbers; the address has that of this one.
+    const chosen = address.peek().query.box;
+    marks.pinned.value = chosen === undefined ? null : Number(chosen);
   }, [image]);
+  useEffect(() => {
+    marks.viewWindow.value = WHOLE;
+    marks.zoomTo.value = marks.pinned.peek();
+  }, [index]);
+  useEffect(() => showRegions(image, own), [image, own]);
   return (
     <div class="answer">
       <DetectedPicture
@@ -46,6 +57,14 @@ export function ProcessedImage({ image, threshold }: ProcessedImageProps) {
         name={fileName(path)}
         filter={filter}
         marks={marks}
+        hasMore
+        {...layer}
+        aside={
+          <>
+            <RegionCounts counts={counts} />
+            <AddClass names={others} choice={choice} />
+          </>
+        }
         head={
           <>
             <p class="fine">
@@ -59,4 +78,13 @@ export function ProcessedImage({ image, threshold }: ProcessedImageProps) {
       />
     </div>
   );
+}
+
+/** The regions of the view that the image names, else those of the job's request. */
+function showRegions({ view }: Image, own: JobSummary | null): void {
+  showUsed(view);
+  const regions = own?.request.regions ?? [];
+  if (view === undefined && regions.length > 0) {
+    used.value = { name: '', version: 0, regions: [...regions] };
+  }
 }

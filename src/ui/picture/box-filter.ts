@@ -1,35 +1,40 @@
-/**
- * The filter of the detections that people choose, and the boxes that are then shown. The choice is that of the
- * address.
- */
+/** The filter of the detections that people choose, and the boxes that are then shown. */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { listOf, listText } from '../address/address.js';
 import { address, setQuery } from '../address/location.js';
-import { classCountsAbove, shownBoxes, type Detection } from './shown-boxes.js';
+import { classCountsAbove, shownBoxes, type Detection, type ShownBox } from './shown-boxes.js';
 
-export type BoxFilter = ReturnType<typeof boxFilter>;
+export interface BoxFilter {
+  detections: ReadonlySignal<readonly Detection[]>;
+  /** The slider goes no lower. */
+  floor: ReadonlySignal<number>;
+  threshold: ReadonlySignal<number>;
+  /** Classes that are switched off. */
+  hidden: ReadonlySignal<ReadonlySet<string>>;
+  boxes: ReadonlySignal<readonly ShownBox[]>;
+  counts: ReadonlySignal<readonly { name: string; shown: number }[]>;
+  setThreshold: (value: number) => void;
+  toggleClass: (name: string) => void;
+}
 
 interface Choices {
-  /** The slider goes no lower. */
+  /** Below it there may be boxes that are not in the answer. */
   floor: ReadonlySignal<number>;
   /** The threshold as long as none is chosen. */
   first: ReadonlySignal<number>;
-  /** Below it there may be boxes that are not in the answer: it is the threshold then. */
-  known: ReadonlySignal<number>;
   /** Thresholds of classes that have one of their own, which the slider leaves as it is. */
-  byClass?: ReadonlySignal<ReadonlyMap<string, number>>;
+  byClass: ReadonlySignal<ReadonlyMap<string, number>>;
 }
 
+/** Filters an answer in the page, by the choice in the address. */
 export function boxFilter(
   detections: ReadonlySignal<readonly Detection[]>,
-  { floor, first, known, byClass }: Choices,
+  { floor, first, byClass }: Choices,
 ) {
-  const threshold = computed(() => {
-    const chosen = percentOf(address.value.query.min);
-    return chosen === null ? Math.max(first.value, floor.value) : Math.max(chosen, known.value);
-  });
-  const thresholds = computed(() => ({ threshold: threshold.value, byClass: byClass?.value }));
-  /** Classes that are switched off. */
+  const threshold = computed(() =>
+    Math.max(percentOf(address.value.query.min) ?? first.value, floor.value),
+  );
+  const thresholds = computed(() => ({ threshold: threshold.value, byClass: byClass.value }));
   const hidden = computed((): ReadonlySet<string> => new Set(listOf(address.value.query.hide)));
   return {
     detections,
@@ -52,12 +57,6 @@ export function boxFilter(
       setQuery({ hide: listText([...next]) });
     },
   };
-}
-
-/** The choice that a link to another picture takes along. */
-export function keptChoice(): Record<string, string> {
-  const { min = '', hide = '' } = address.value.query;
-  return { min, hide };
 }
 
 function percentOf(text = ''): number | null {

@@ -42,6 +42,8 @@ interface DetectedPictureProps {
   note?: JSX.Element | false;
   /** Stands where no box is shown. */
   none?: JSX.Element;
+  /** Another choice may bring boxes that are not among the detections. */
+  hasMore?: boolean;
   /** Buttons at the end of the panel. */
   children?: ComponentChildren;
 }
@@ -71,7 +73,12 @@ export function DetectedPicture(props: DetectedPictureProps) {
         <header class="panel-head">
           {props.head}
           <p class="found" role="status">
-            <b>{boxes.value.length}</b> of {detections.value.length} shown
+            <b>{boxes.value.length}</b>{' '}
+            {props.hasMore === true
+              ? boxes.value.length === 1
+                ? 'box'
+                : 'boxes'
+              : `of ${detections.value.length} shown`}
           </p>
         </header>
         {props.instead ?? <PanelContent {...props} drawn={drawn} />}
@@ -88,7 +95,7 @@ function PanelContent({
   const { detections, boxes } = filter;
   return (
     <>
-      {detections.value.length === 0 ? (
+      {detections.value.length === 0 && props.hasMore !== true ? (
         <p class="none">Nothing was found in this picture.</p>
       ) : (
         <>

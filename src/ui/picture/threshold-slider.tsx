@@ -6,11 +6,10 @@ const PARTS = 40;
 
 /** A threshold over the confidences that there are. */
 export function ThresholdSlider({ filter }: { filter: BoxFilter }) {
-  const { threshold, floor, setThreshold } = filter;
+  const { threshold } = filter;
   const confidences = filter.detections.value.map(({ confidence }) => confidence);
   const counts = histogram(confidences, PARTS);
   const most = Math.max(1, ...counts);
-  const value = Math.round(threshold.value * 100);
   return (
     <div class="threshold">
       <svg viewBox={`0 0 ${PARTS} 10`} preserveAspectRatio="none" aria-hidden="true">
@@ -25,22 +24,34 @@ export function ThresholdSlider({ filter }: { filter: BoxFilter }) {
           />
         ))}
       </svg>
-      <label>
-        <span class="panel-title">
-          Confidence at least <b>{percent(threshold.value)}</b>
-        </span>
-        <input
-          type="range"
-          min="0"
-          max="100"
-          step="1"
-          value={value}
-          onInput={({ currentTarget }) => {
-            setThreshold(Math.max(floor.peek(), currentTarget.valueAsNumber / 100));
-            currentTarget.value = String(Math.round(threshold.peek() * 100));
-          }}
-        />
-      </label>
+      <ThresholdRange choice={filter} />
     </div>
+  );
+}
+
+type ThresholdChoice = Pick<BoxFilter, 'threshold' | 'floor' | 'setThreshold'>;
+
+export function ThresholdRange({
+  choice: { threshold, floor, setThreshold },
+}: {
+  choice: ThresholdChoice;
+}) {
+  return (
+    <label>
+      <span class="panel-title">
+        Confidence at least <b>{percent(threshold.value)}</b>
+      </span>
+      <input
+        type="range"
+        min="0"
+        max="100"
+        step="1"
+        value={Math.round(threshold.value * 100)}
+        onInput={({ currentTarget }) => {
+          setThreshold(Math.max(floor.peek(), currentTarget.valueAsNumber / 100));
+          currentTarget.value = String(Math.round(threshold.peek() * 100));
+        }}
+      />
+    </label>
   );
 }

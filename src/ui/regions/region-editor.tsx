@@ -29,14 +29,13 @@ interface RegionEditorProps {
   counts: ShownCounts;
   /** Classes of the model. */
   classes: readonly string[];
-  onView: (name: string) => void;
 }
 
-export function RegionEditor({ counts, classes, onView }: RegionEditorProps) {
+export function RegionEditor({ counts, classes }: RegionEditorProps) {
   return (
     <section class="region-editor" aria-labelledby="regions-title">
       <div class="region-head">
-        <h3 id="regions-title">Regions</h3>
+        <h2 id="regions-title">Regions</h2>
         <Button
           onClick={() => {
             draftCorners.value = null;
@@ -59,7 +58,7 @@ export function RegionEditor({ counts, classes, onView }: RegionEditorProps) {
           </Button>
         </p>
       )}
-      <SavedViews onView={onView} />
+      <SavedViews />
     </section>
   );
 }

@@ -5,10 +5,10 @@ import { ConfirmButton } from '../parts/confirm-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { plural } from '../text/format.js';
-import { discard, faults, keepDrawn, shownRegions, used, viewName } from './region-choice.js';
+import { faults, keepDrawn, shownRegions, showView, used, viewName } from './region-choice.js';
 import { deleteView, saveView, viewNamed } from './views.js';
 
-export function SavedViews({ onView }: { onView: (name: string) => void }) {
+export function SavedViews() {
   const name = useSignal(viewName.peek());
   const fault = useSignal<unknown>(null);
   const said = useSignal('');
@@ -38,8 +38,7 @@ export function SavedViews({ onView }: { onView: (name: string) => void }) {
     // Batched, so that one request follows from all changes.
     batch(() => {
       used.value = stored;
-      discard();
-      onView(stored.name);
+      showView(stored.name);
     });
     return `Stored: version ${stored.version} of ${stored.name}.`;
   };
@@ -47,10 +46,7 @@ export function SavedViews({ onView }: { onView: (name: string) => void }) {
     const regions = shownRegions.peek();
     await deleteView(wanted);
     if (wanted !== current) return `The view ${wanted} is deleted.`;
-    batch(() => {
-      onView('');
-      keepDrawn(regions);
-    });
+    keepDrawn(regions);
     return `The view ${wanted} is deleted. Its regions are still drawn here.`;
   };
   return (

@@ -8,6 +8,8 @@ interface ViewSelectProps {
   name?: string;
   /** The chosen view. Absent in a form, which keeps it itself. */
   value?: string;
+  /** Name of the choice of none. */
+  none?: string;
   /** The shown regions were drawn, and are in no view. */
   isDrawn?: boolean;
   onPick?: (name: string) => void;
@@ -16,7 +18,14 @@ interface ViewSelectProps {
 const DRAWN = '*';
 
 /** The stored views; nothing where there are none. */
-export function ViewSelect({ label, name, value, isDrawn = false, onPick }: ViewSelectProps) {
+export function ViewSelect({
+  label,
+  name,
+  value,
+  none = 'View by the path',
+  isDrawn = false,
+  onPick,
+}: ViewSelectProps) {
   const names = (views.value ?? []).map((each) => each.name);
   const isUnknown = value !== undefined && value !== '' && viewNamed(value) === undefined;
   if (names.length === 0 && !isUnknown && !isDrawn) return null;
@@ -29,7 +38,7 @@ export function ViewSelect({ label, name, value, isDrawn = false, onPick }: View
       onChange={({ currentTarget }) => onPick?.(currentTarget.value)}
     >
       {isDrawn && <option value={DRAWN}>Regions as drawn</option>}
-      <option value="">View by the path</option>
+      <option value="">{none}</option>
       {isUnknown && <option>{value}</option>}
       {names.map((each) => (
         <option key={each} value={each}>

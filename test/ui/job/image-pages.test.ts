@@ -173,3 +173,38 @@ test('a job without images that fit is not asked for without end', async () => {
   });
   expect(asked).toHaveLength(1);
 });
+
+test('another question is asked at once; what is in view stays until it is answered, late answers are dropped', async () => {
+  let answer = (): void => undefined;
+  const late = new Promise<void>((resolve) => (answer = resolve));
+  const asked: string[] = [];
+  const by = (name: string, wait?: Promise<void>) => async (offset: number, limit: number) => {
+    asked.push(`${name} ${offset}`);
+    await wait;
+    const images = Array.from({ length: limit }, (_, at) => ({
+      ...image(offset + at),
+      image_path: name,
+    }));
+    return { images, matching: 1_000, next_offset: offset + limit };
+  };
+  const pages = new ImagePages({ fetch: by('first'), onChange: () => undefined });
+  pages.want(0, 10);
+  await eventually(() => {
+    expect(pages.at(20)?.image_path).toBe('first');
+  });
+  pages.refetch(by('late', late));
+  expect(pages.at(0)?.image_path).toBe('first');
+  // Out of view nothing of an earlier question comes back.
+  expect(pages.at(20)).toBeUndefined();
+  pages.refetch(by('last'));
+  await Promise.resolve();
+  answer();
+  await eventually(() => {
+    expect(pages.at(9)?.image_path).toBe('last');
+  });
+  expect(Array.from({ length: 10 }, (_, place) => pages.at(place)?.image_path)).not.toContain(
+    'late',
+  );
+  expect(asked).toEqual(['first 0', 'late 0', 'last 0']);
+  pages.close();
+});
