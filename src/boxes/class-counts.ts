@@ -36,7 +36,9 @@ export class RegionSums {
       const sum = this.sums.get(region) ?? new Map<string, number>();
       this.sums.set(region, sum);
       for (const [name, count] of Object.entries(classes)) {
-        sum.set(name, (sum.get(name) ?? 0) + count);
+        const boxes = (sum.get(name) ?? 0) + count;
+        if (boxes === 0) sum.delete(name);
+        else sum.set(name, boxes);
       }
     }
   }

@@ -1,5 +1,6 @@
 /** The migration that adds up the images of each job by folder and hour; beside `schema.ts` because of its length. */
 import { posix } from 'node:path';
+import { CountSum, type SumRow } from './count-sum.js';
 import { timeOfFile } from '../files/wall-time.js';
 
 /** Functions that the migration calls. `picture_time` gives a JSON of a `PictureTime`. */
@@ -8,6 +9,16 @@ export const FUNCTIONS_OF_COUNTS = {
   picture_time: (path: string, modifiedNs: string | null) => {
     const time = timeOfFile(path, modifiedNs);
     return time && JSON.stringify(time);
+  },
+};
+
+/** An aggregate that the migration calls: the sum of JSON of `SumRow`s, as one. */
+export const SUM_OF = {
+  start: '',
+  step: (before: string, row: string) => {
+    const sum = new CountSum(JSON.parse(row) as SumRow);
+    if (before !== '') sum.merge(JSON.parse(before) as SumRow);
+    return JSON.stringify(sum.toRow());
   },
 };
 
@@ -66,8 +77,9 @@ export const COUNTS_BY_HOUR = `
   -- The row of job_counts that has the image; images of earlier versions have none.
   ALTER TABLE image_boxes ADD COLUMN counted INTEGER;
 
-  -- Counts of jobs that retention has removed: they outlive the results. Texts are as in jobs and job_listings.
-  CREATE TABLE kept_counts (
+  -- Images of all jobs of a watch or with tags, also of those that retention has removed. Texts are as in jobs and
+  -- job_listings.
+  CREATE TABLE scope_counts (
     number INTEGER PRIMARY KEY,
     -- Empty without authentication.
     owner  TEXT NOT NULL,
@@ -77,10 +89,18 @@ export const COUNTS_BY_HOUR = `
     folder TEXT NOT NULL,
     hour   TEXT NOT NULL,
     sum    TEXT NOT NULL,
+    -- Images whose results are removed.
+    removed INTEGER NOT NULL DEFAULT 0,
     UNIQUE (owner, watch, tags, folder, hour)
   ) STRICT;
-  -- Whose counts are still to be moved there; without an owner they are removed.
+  INSERT INTO scope_counts (owner, watch, tags, folder, hour, sum)
+  SELECT coalesce(key_id, ''), coalesce(watch, ''), marked_tags, folder, hour, sum_of(sum)
+  FROM job_counts JOIN jobs ON jobs.number = job_counts.number / 1048576 JOIN job_listings ON job = jobs.number
+  WHERE watch IS NOT NULL OR marked_tags <> '' GROUP BY 1, 2, 3, 4, 5;
+
+  -- Where the images of the job are counted; NULL: nowhere. Those that are not kept are taken out of the counts.
   ALTER TABLE swept_jobs ADD COLUMN owner TEXT;
   ALTER TABLE swept_jobs ADD COLUMN watch TEXT;
   ALTER TABLE swept_jobs ADD COLUMN tags TEXT NOT NULL DEFAULT '';
+  ALTER TABLE swept_jobs ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
   `;

@@ -11,12 +11,13 @@ import {
   whereHours,
   whereJobs,
   type CountScope,
+  type HourText,
   type JobsOf,
-  type KeptCounts,
+  type ScopeCounts,
 } from './count-rows.js';
 import { SumsByHour, type HourRow, type SumRow } from './count-sum.js';
 import { jobNotFound } from './job.js';
-import { MAX_IMAGES, taskId } from './job-records.js';
+import { taskId } from './job-records.js';
 import { askedSettings } from './job-rows.js';
 import type { Statements } from './statements.js';
 
@@ -66,19 +67,19 @@ interface JobRow {
 
 export class CountReads {
   readonly #statements: Statements;
-  readonly #kept: KeptCounts;
+  readonly #scopes: ScopeCounts;
   readonly #asked: AskedRows;
 
-  constructor(statements: Statements, kept: KeptCounts) {
+  constructor(statements: Statements, scopes: ScopeCounts) {
     this.#statements = statements;
-    this.#kept = kept;
+    this.#scopes = scopes;
     this.#asked = new AskedRows(statements);
   }
 
   /** Counts by the question of each job, or by another one. */
   *countSums(scope: CountScope, asked: Asked | null): Steps<Counted | { viewNeeded: ViewNeeded }> {
     for (let tried = 0; tried < TRIES; tried++) {
-      const { moves } = this.#kept;
+      const { moves } = this.#scopes;
       const tally = new Tally();
       try {
         yield* this.#count(tally, scope, asked);
@@ -86,7 +87,7 @@ export class CountReads {
         if (!(error instanceof NeedsView)) throw error;
         return { viewNeeded: error.needed };
       }
-      if (moves === this.#kept.moves) return tally.result(scope);
+      if (moves === this.#scopes.moves) return tally.result(scope);
     }
     const detail = 'Results are being removed: their counts cannot be read at the moment.';
     throw new LatticeError('storage_unavailable', detail, { retryAfterS: 5 });
@@ -130,63 +131,69 @@ export class CountReads {
     return { indexes: page.map(({ index }) => index), matching: passing.length };
   }
 
-  /** In this order a job whose rows are moved meanwhile is missing, and not counted twice: `moves` tells of it. */
   *#count(tally: Tally, scope: CountScope, asked: Asked | null): Steps<void> {
-    if (typeof scope.jobs !== 'number') {
-      for (const table of ['kept_counts', SWEPT]) {
-        yield* this.#countRemoved(tally, { ...scope, jobs: scope.jobs }, table, asked !== null);
-      }
-    }
-    if (asked === null) yield* this.#countOwn(tally, scope);
-    else yield* this.#countAsked(tally, scope, asked);
+    const { jobs } = scope;
+    if (typeof jobs !== 'number') {
+      yield* this.#countScope(tally, { ...scope, jobs }, asked === null);
+      if (asked === null) yield* this.#countJobs(tally, scope);
+    } else if (asked === null) yield* this.#countJob(tally, jobs);
+    if (asked !== null) yield* this.#countAsked(tally, scope, asked);
   }
 
-  *#countRemoved(
+  /** Images of jobs and of removed ones. `isCounted`: false notes the removed ones only. */
+  *#countScope(
     tally: Tally,
     scope: CountScope & { jobs: JobsOf },
-    table: string,
-    isAsked: boolean,
+    isCounted: boolean,
   ): Steps<void> {
     const hours = whereHours(scope);
     const where = whereJobs(scope.jobs, { owner: 'owner', watch: 'watch', tags: 'tags' });
+    const clauses = [...where.clauses, ...hours.clauses, ...(isCounted ? [] : ['removed > 0'])];
     for (let after = 0, isLast = false; !isLast;) {
       const rows = this.#statements.all(
-        `SELECT number, folder, hour, sum FROM ${table}
-         WHERE ${[...where.clauses, ...hours.clauses, 'number > ?'].join(' AND ')}
-         ORDER BY number LIMIT ${ROWS_PER_STEP}`,
+        `SELECT number, folder, hour, sum, removed FROM scope_counts
+         WHERE ${[...clauses, 'number > ?'].join(' AND ')} ORDER BY number LIMIT ${ROWS_PER_STEP}`,
         ...where.values,
         ...hours.values,
         after,
-      ) as (HourText & { number: number })[];
-      for (const row of rows) tally.addRemoved(row, !isAsked);
+      ) as (HourText & { number: number; removed: number })[];
+      for (const row of rows) {
+        tally.addRemoved(row.removed);
+        if (isCounted) tally.addRow(row);
+      }
       isLast = rows.length < ROWS_PER_STEP;
       after = rows.at(-1)?.number ?? after;
       yield;
     }
   }
 
-  *#countOwn(tally: Tally, scope: CountScope): Steps<void> {
-    const hours = whereHours(scope);
-    for (let job = 0, after = 0, isLast = false; !isLast;) {
-      const jobs = wherePart(scope, job);
+  *#countJobs(tally: Tally, scope: CountScope): Steps<void> {
+    for (let from = 0, isLast = false; !isLast;) {
+      const jobs = wherePart(scope, from);
       const rows = this.#statements.all(
-        `SELECT jobs.number AS job, image_count - finished AS waiting, completed_at AS completedAt, row.number, folder, hour, sum
-         FROM ${jobs.from} LEFT JOIN job_counts AS row ON row.number >= jobs.number * ${MAX_IMAGES}
-           AND row.number < (jobs.number + 1) * ${MAX_IMAGES} AND row.number > ?
-           ${hours.clauses.map((clause) => `AND ${clause}`).join(' ')}
-         ${jobs.where} ORDER BY jobs.number, row.number LIMIT ${ROWS_PER_STEP}`,
-        after,
-        ...hours.values,
+        `SELECT jobs.number, image_count - finished AS waiting, completed_at AS completedAt
+         FROM ${jobs.from} ${jobs.where} ORDER BY jobs.number LIMIT ${ROWS_PER_STEP}`,
         ...jobs.values,
-      ) as (Nullable<HourText & { number: number }> &
-        Pick<JobRow, 'waiting' | 'completedAt'> & { job: number })[];
-      for (const row of rows) {
-        if (row.job !== job) tally.addJob(row);
-        job = row.job;
-        after = row.number ?? after;
-        if (isCounted(row)) tally.addRow(row);
-      }
+      ) as Pick<JobRow, 'number' | 'waiting' | 'completedAt'>[];
+      for (const row of rows) tally.addJob(row);
       isLast = rows.length < ROWS_PER_STEP;
+      from = (rows.at(-1)?.number ?? from) + 1;
+      yield;
+    }
+  }
+
+  *#countJob(tally: Tally, jobNumber: number): Steps<void> {
+    for (const job of this.#jobs({ jobs: jobNumber }, 0)) tally.addJob(job);
+    for (let after = taskId(jobNumber, 0) - 1, isLast = false; !isLast;) {
+      const rows = this.#statements.all(
+        `SELECT number, folder, hour, sum FROM job_counts WHERE number > ? AND number < ?
+         ORDER BY number LIMIT ${ROWS_PER_STEP}`,
+        after,
+        taskId(jobNumber + 1, 0),
+      ) as (HourText & { number: number })[];
+      for (const row of rows) tally.addRow(row);
+      isLast = rows.length < ROWS_PER_STEP;
+      after = rows.at(-1)?.number ?? after;
       yield;
     }
   }
@@ -260,17 +267,6 @@ const JOBS_PER_READ = 100;
 /** A long read: between two steps the thread serves other calls. */
 type Steps<T> = Generator<undefined, T>;
 
-const isCounted = <T extends { sum: string | null }>(row: T): row is T & HourText =>
-  row.sum !== null;
-
-type HourText = Pick<HourRow, 'folder' | 'hour'> & { sum: string };
-type Nullable<T> = { [K in keyof T]: T[K] | null };
-
-/** Counts of removed jobs that are not moved yet. */
-const SWEPT = `(SELECT job_counts.number, folder, hour, sum, owner, watch, tags FROM swept_jobs CROSS JOIN job_counts
-  ON job_counts.number >= swept_jobs.number * ${MAX_IMAGES} AND job_counts.number < (swept_jobs.number + 1) * ${MAX_IMAGES}
-  WHERE owner IS NOT NULL)`;
-
 /** `FROM` and `WHERE` of the jobs of the scope from this one on. */
 function wherePart({ jobs }: CountScope, from: number) {
   if (typeof jobs === 'number') {
@@ -312,10 +308,8 @@ class Tally {
     this.#sums.of(folder, hour).merge(JSON.parse(sum) as SumRow);
   }
 
-  addRemoved({ folder, hour, sum: text }: HourText, isCounted: boolean): void {
-    const sum = JSON.parse(text) as SumRow;
-    this.#figures.removedImages += sum.images;
-    if (isCounted) this.#sums.of(folder, hour).merge(sum);
+  addRemoved(images: number): void {
+    this.#figures.removedImages += images;
   }
 
   /** Images without a result, and the sources of all times. */

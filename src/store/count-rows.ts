@@ -1,10 +1,9 @@
 /**
  * Images of jobs added up by folder and hour, by the question of their own job: `job_counts` has a narrow row per job,
- * folder and hour. When retention removes a job, its rows become rows of `kept_counts` by watch and tags, which
- * outlive it.
+ * folder and hour; `scope_counts` one for all jobs of a watch or with tags, which stays when retention removes a job.
  */
 import { posix } from 'node:path';
-import { CountSum, type SumRow } from './count-sum.js';
+import { CountSum, type HourRow, type SumRow } from './count-sum.js';
 import type { ImageCounts } from './job.js';
 import { MAX_IMAGES, taskId } from './job-records.js';
 import { markedTag } from './label-rows.js';
@@ -19,57 +18,124 @@ const HOUR_LENGTH = '2025-11-26T14'.length;
 
 export const folderOf = ({ path }: Pick<ImageCounts, 'path'>): string => posix.dirname(path);
 
+/** The jobs that are counted together: those of a watch or with the same tags. Texts are as the tables have them. */
+export interface Scope {
+  owner: string;
+  /** Empty: no watch made them. */
+  watch: string;
+  tags: string;
+}
+
+/** Null: it has neither a watch nor tags. */
+export function scopeOf(statements: Statements, jobNumber: number): Scope | null {
+  const scope = statements.get(
+    `SELECT coalesce(key_id, '') AS owner, coalesce(watch, '') AS watch, marked_tags AS tags
+     FROM jobs JOIN job_listings ON job = number WHERE number = ?`,
+    jobNumber,
+  ) as Scope | undefined;
+  return scope === undefined || (scope.watch === '' && scope.tags === '') ? null : scope;
+}
+
+interface Group {
+  folder: string;
+  hour: string;
+  number: number;
+  sum: CountSum;
+  /** What this batch adds. */
+  added: CountSum;
+}
+
 /** The sums of a job to which several images are added. */
 export class JobSums {
   readonly #statements: Statements;
-  readonly #first: number;
-  readonly #groups = new Map<string, { number: number; sum: CountSum }>();
+  readonly #job: number;
+  readonly #groups = new Map<string, Group>();
 
   constructor(statements: Statements, jobNumber: number) {
     this.#statements = statements;
-    this.#first = taskId(jobNumber, 0);
+    this.#job = jobNumber;
   }
 
   /** Returns the number of the row that has the image. Call `save` after the last one. */
   add(image: ImageCounts): number {
-    const { number, sum } = this.#groupOf(folderOf(image), hourOf(image.taken?.time ?? null));
+    const { number, sum, added } = this.#groupOf(
+      folderOf(image),
+      hourOf(image.taken?.time ?? null),
+    );
     sum.add(image);
+    added.add(image);
     return number;
   }
 
   save(): void {
-    for (const { number, sum } of this.#groups.values()) {
+    const scope = scopeOf(this.#statements, this.#job);
+    for (const { number, folder, hour, sum, added } of this.#groups.values()) {
       const text = JSON.stringify(sum.toRow());
       this.#statements.run('UPDATE job_counts SET sum = ? WHERE number = ?', text, number);
+      if (scope === null) continue;
+      changeScope(this.#statements, scope, { folder, hour }, (all) => {
+        all.merge(added.toRow());
+      });
     }
   }
 
-  #groupOf(folder: string, hour: string): { number: number; sum: CountSum } {
+  #groupOf(folder: string, hour: string): Group {
     const key = `${hour} ${folder}`;
-    const group = this.#groups.get(key) ?? this.#stored(folder, hour) ?? this.#added(folder, hour);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const stored = this.#stored(folder, hour) ?? this.#inserted(folder, hour);
+    const group = { folder, hour, ...stored, added: new CountSum() };
     this.#groups.set(key, group);
     return group;
   }
 
-  #stored(folder: string, hour: string) {
+  #stored(folder: string, hour: string): Pick<Group, 'number' | 'sum'> | undefined {
     const row = this.#statements.get(
       `SELECT number, sum FROM job_counts WHERE number / ${MAX_IMAGES} = ? AND hour = ? AND folder = ?`,
-      this.#first / MAX_IMAGES,
+      this.#job,
       hour,
       folder,
     ) as { number: number; sum: string } | undefined;
     return row && { number: row.number, sum: new CountSum(JSON.parse(row.sum) as SumRow) };
   }
 
-  #added(folder: string, hour: string) {
+  #inserted(folder: string, hour: string): Pick<Group, 'number' | 'sum'> {
     const number = this.#statements.insert(
       `INSERT INTO job_counts (number, folder, hour, sum)
        VALUES ((SELECT coalesce(max(number) + 1, ?1) FROM job_counts WHERE number >= ?1 AND number < ?1 + ${MAX_IMAGES}), ?2, ?3, '')`,
-      this.#first,
+      taskId(this.#job, 0),
       folder,
       hour,
     );
     return { number, sum: new CountSum() };
+  }
+}
+
+/** Changes the sum of a scope; a row without an image goes. `removed`: so many more of its images are removed. */
+function changeScope(
+  statements: Statements,
+  { owner, watch, tags }: Scope,
+  { folder, hour }: Pick<HourRow, 'folder' | 'hour'>,
+  change: (sum: CountSum) => void,
+  removed = 0,
+): void {
+  const key = [owner, watch, tags, folder, hour];
+  const row = statements.get(
+    'SELECT number, sum FROM scope_counts WHERE owner = ? AND watch = ? AND tags = ? AND folder = ? AND hour = ?',
+    ...key,
+  ) as { number: number; sum: string } | undefined;
+  const sum = new CountSum(row && (JSON.parse(row.sum) as SumRow));
+  change(sum);
+  const text = JSON.stringify(sum.toRow());
+  if (row === undefined) {
+    const columns = 'owner, watch, tags, folder, hour, sum, removed';
+    const sql = `INSERT INTO scope_counts (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+    statements.run(sql, ...key, text, removed);
+  } else if (sum.images <= 0) {
+    statements.run('DELETE FROM scope_counts WHERE number = ?', row.number);
+  } else {
+    const sql = 'UPDATE scope_counts SET sum = ?, removed = removed + ? WHERE number = ?';
+    statements.run(sql, text, removed, row.number);
   }
 }
 
@@ -89,7 +155,7 @@ export interface CountScope {
 
 type Value = string | number;
 
-/** Conditions on columns of jobs or of `kept_counts`, by the names that these have there. */
+/** Conditions on columns of jobs or of `scope_counts`, by the names that these have there. */
 export function whereJobs(
   { keyId, watch, tag }: JobsOf,
   columns: { owner: string; watch: string; tags: string },
@@ -115,33 +181,35 @@ export function whereHours({ from, until }: CountScope): { clauses: string[]; va
   return { clauses, values: [from, until].filter((each) => each !== undefined) };
 }
 
-/** Rows of jobs that retention has removed. */
-export class KeptCounts {
+/** Counts when jobs are removed or have other tags. */
+export class ScopeCounts {
   readonly #statements: Statements;
   readonly #most: number;
-  /** How often rows were moved or removed. While it is the same, what was read in several steps belongs together. */
+  /** How often jobs were removed. While it is the same, what was read of jobs in several steps belongs together. */
   moves = 0;
 
-  /** `most`: so many rows each owner has. */
+  /** `most`: so many rows each owner has, as far as they are of removed jobs. */
   constructor(statements: Statements, most: number) {
     this.#statements = statements;
     this.#most = most;
   }
 
-  /** Notes the removal of a job. Its rows stay where they are until `take`. `isKept`: false removes them then. */
+  /** Notes the removal of a job; `take` follows. `isKept`: its images stay counted. */
   jobRemoved(number: number, isKept: boolean): void {
     this.moves += 1;
+    const { owner = null, watch = null, tags = '' } = scopeOf(this.#statements, number) ?? {};
     this.#statements.run(
-      `INSERT INTO swept_jobs (number, owner, watch, tags)
-       SELECT ?1, CASE WHEN ?2 AND (watch IS NOT NULL OR marked_tags <> '') THEN coalesce(key_id, '') END, watch, marked_tags
-       FROM jobs JOIN job_listings ON job = number WHERE number = ?1`,
+      'INSERT INTO swept_jobs (number, owner, watch, tags, kept) VALUES (?, ?, ?, ?, ?)',
       number,
+      owner,
+      watch,
+      tags,
       isKept && this.#most > 0 ? 1 : 0,
     );
   }
 
-  /** Moves or removes rows of a removed job, at most `limit`. Returns how many. */
-  take({ number, owner, watch, tags }: SweptJob, limit: number): number {
+  /** Removes rows of a removed job, at most `limit`. Returns how many. */
+  take({ number, owner, watch, tags, kept }: SweptJob, limit: number): number {
     const rows = this.#statements.all(
       `DELETE FROM job_counts WHERE number IN
          (SELECT number FROM job_counts WHERE number >= ? AND number < ? ORDER BY number LIMIT ?)
@@ -149,46 +217,51 @@ export class KeptCounts {
       taskId(number, 0),
       taskId(number + 1, 0),
       limit,
-    ) as { folder: string; hour: string; sum: string }[];
-    if (rows.length === 0) return 0;
-    this.moves += 1;
+    ) as HourText[];
     if (owner === null) return rows.length;
-    for (const { folder, hour, sum } of rows) {
-      this.#keep([owner, watch ?? '', tags, folder, hour], sum);
+    const scope = { owner, watch: watch ?? '', tags };
+    for (const { sum: text, ...at } of rows) {
+      const sum = JSON.parse(text) as SumRow;
+      const change = (all: CountSum): void => {
+        if (kept === 0) all.subtract(sum);
+      };
+      changeScope(this.#statements, scope, at, change, kept === 0 ? 0 : sum.images);
     }
     return rows.length;
   }
 
-  #keep(
-    key: [owner: string, watch: string, tags: string, folder: string, hour: string],
-    sum: string,
-  ) {
-    const of = 'owner = ? AND watch = ? AND tags = ? AND folder = ? AND hour = ?';
-    const row = this.#statements.get(`SELECT number, sum FROM kept_counts WHERE ${of}`, ...key) as
-      { number: number; sum: string } | undefined;
-    if (row === undefined) {
-      const sql =
-        'INSERT INTO kept_counts (owner, watch, tags, folder, hour, sum) VALUES (?, ?, ?, ?, ?, ?)';
-      this.#statements.run(sql, ...key, sum);
-      return;
+  /** Counts the images of a job where its tags of now say. `before`: where they were counted. */
+  relabelled(jobNumber: number, before: Scope | null): void {
+    const now = scopeOf(this.#statements, jobNumber);
+    if (now?.tags === before?.tags) return;
+    const rows = this.#statements.all(
+      'SELECT folder, hour, sum FROM job_counts WHERE number >= ? AND number < ?',
+      taskId(jobNumber, 0),
+      taskId(jobNumber + 1, 0),
+    ) as HourText[];
+    for (const { sum: text, ...at } of rows) {
+      const sum = JSON.parse(text) as SumRow;
+      if (before !== null)
+        changeScope(this.#statements, before, at, (all) => {
+          all.subtract(sum);
+        });
+      if (now !== null)
+        changeScope(this.#statements, now, at, (all) => {
+          all.merge(sum);
+        });
     }
-    const both = new CountSum(JSON.parse(row.sum) as SumRow);
-    both.merge(JSON.parse(sum) as SumRow);
-    const text = JSON.stringify(both.toRow());
-    this.#statements.run('UPDATE kept_counts SET sum = ? WHERE number = ?', text, row.number);
   }
 
-  /** Removes the oldest rows of owners that have too many, at most `limit` of each. Returns how many. */
+  /** Removes the oldest rows of removed images of owners that have too many rows, at most `limit` of each. */
   trim(limit: number): number {
     const beyond = this.#statements.all(
-      'SELECT owner, count(*) - ?1 AS rows FROM kept_counts GROUP BY owner HAVING count(*) > ?1',
+      'SELECT owner, count(*) - ?1 AS rows FROM scope_counts GROUP BY owner HAVING count(*) > ?1',
       this.#most,
     ) as { owner: string; rows: number }[];
-    if (beyond.length > 0) this.moves += 1;
     const removed = beyond.map(({ owner, rows }) =>
       this.#statements.run(
-        `DELETE FROM kept_counts WHERE number IN
-           (SELECT number FROM kept_counts WHERE owner = ? ORDER BY number LIMIT ?)`,
+        `DELETE FROM scope_counts WHERE number IN
+           (SELECT number FROM scope_counts WHERE owner = ? AND removed >= sum ->> 'images' ORDER BY number LIMIT ?)`,
         owner,
         Math.min(rows, limit),
       ),
@@ -197,10 +270,15 @@ export class KeptCounts {
   }
 }
 
-/** A removed job whose images are still to be deleted. Without an owner its counts go with it. */
+/** A removed job whose counts and images are still to be removed. Without an owner it has no scope. */
 export interface SweptJob {
   number: number;
   owner: string | null;
   watch: string | null;
   tags: string;
+  /** 1: its images stay counted. */
+  kept: number;
 }
+
+/** `sum`: JSON of a `SumRow`. */
+export type HourText = Pick<HourRow, 'folder' | 'hour'> & { sum: string };

@@ -59,6 +59,20 @@ export class CountSum {
     this.#regions.add(regions);
   }
 
+  /** Takes back what was merged; a region without boxes stays. */
+  subtract({ images, failed, empty, classes, regions = {}, sources }: SumRow): void {
+    this.merge({
+      images: -images,
+      failed: -failed,
+      empty: -empty,
+      classes: negative(classes),
+      regions: Object.fromEntries(
+        Object.entries(regions).map(([name, own]) => [name, negative(own)] as const),
+      ),
+      sources: negative(sources),
+    });
+  }
+
   get detections(): number {
     return [...this.classes.values()].reduce((sum, boxes) => sum + boxes, 0);
   }
@@ -81,7 +95,13 @@ export class CountSum {
 }
 
 function addTo<K>(counts: Map<K, number>, key: K, count: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + count);
+  const sum = (counts.get(key) ?? 0) + count;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
+}
+
+function negative(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, -count]));
 }
 
 /** Sums of images by folder and hour. `hour`: `2025-11-26T14`, empty where the time is not known. */

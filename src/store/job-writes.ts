@@ -19,7 +19,7 @@ import {
   type Submission,
   type Submitted,
 } from './job-records.js';
-import type { KeptCounts } from './count-rows.js';
+import type { ScopeCounts } from './count-rows.js';
 import { OWN_COLUMNS } from './figure-columns.js';
 import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
@@ -44,20 +44,20 @@ export class JobWrites {
   readonly #transitions: JobTransitions;
   readonly #time: RunningTime;
   readonly #watched: WatchedFiles;
-  readonly #kept: KeptCounts;
+  readonly #scopes: ScopeCounts;
 
   constructor(
     statements: Statements,
     transitions: JobTransitions,
     time: RunningTime,
     watched: WatchedFiles,
-    kept: KeptCounts,
+    scopes: ScopeCounts,
   ) {
     this.#statements = statements;
     this.#transitions = transitions;
     this.#time = time;
     this.#watched = watched;
-    this.#kept = kept;
+    this.#scopes = scopes;
   }
 
   /** Null: it was not admitted. */
@@ -185,7 +185,7 @@ export class JobWrites {
   remove(jobId: string, keyId: string | null): void {
     const { number, status } = findOwn(this.#statements, jobId, keyId);
     if (!hasEnded(status)) throw jobNotFinished(`The job is ${status}: cancel it first.`);
-    this.#kept.jobRemoved(number, false);
+    this.#scopes.jobRemoved(number, false);
     this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
   }
 

@@ -7,6 +7,7 @@ import { findOwn } from './job-rows.js';
 import { ownerOf } from './owner.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
+import { scopeOf, type ScopeCounts } from './count-rows.js';
 import { refuseBytes } from './key-use-rows.js';
 
 const DAY_S = 86_400;
@@ -22,10 +23,12 @@ export const markedTag = (tag: string): string => `${TAG_MARK}${foldText(tag)}${
 export class LabelWrites {
   readonly #statements: Statements;
   readonly #time: RunningTime;
+  readonly #scopes: ScopeCounts;
 
-  constructor(statements: Statements, time: RunningTime) {
+  constructor(statements: Statements, time: RunningTime, scopes: ScopeCounts) {
     this.#statements = statements;
     this.#time = time;
+    this.#scopes = scopes;
   }
 
   /**
@@ -44,6 +47,7 @@ export class LabelWrites {
       refuseBytes(this.#statements, ownerOf(keyId), store);
     }
     const labels = { ...job.spec.labels, ...changes };
+    const scope = scopeOf(this.#statements, job.number);
     this.#statements.run(
       'UPDATE jobs SET name = ?, tags = ?, notes = ? WHERE number = ?',
       labels.name,
@@ -55,6 +59,7 @@ export class LabelWrites {
       keepJob(this.#statements, this.#time, job.number, labels.keep, at);
     const changed = findOwn(this.#statements, jobId, keyId);
     saveListing(this.#statements, changed);
+    this.#scopes.relabelled(job.number, scope);
     return changed;
   }
 }

@@ -10,7 +10,7 @@ import {
   type SweepLimits,
 } from './job-records.js';
 import type { RunningTime } from './running-time.js';
-import type { KeptCounts, SweptJob } from './count-rows.js';
+import type { ScopeCounts, SweptJob } from './count-rows.js';
 import type { Statements } from './statements.js';
 import { allUse } from './key-use-rows.js';
 
@@ -38,12 +38,12 @@ interface EndedJob {
 export class Retention {
   readonly #statements: Statements;
   readonly #time: RunningTime;
-  readonly #kept: KeptCounts;
+  readonly #scopes: ScopeCounts;
 
-  constructor(statements: Statements, time: RunningTime, kept: KeptCounts) {
+  constructor(statements: Statements, time: RunningTime, scopes: ScopeCounts) {
     this.#statements = statements;
     this.#time = time;
-    this.#kept = kept;
+    this.#scopes = scopes;
   }
 
   /**
@@ -120,7 +120,7 @@ export class Retention {
       removed === JOBS_PER_CALL ||
       left ||
       [events, keys, files].includes(ROWS_PER_CALL) ||
-      this.#kept.trim(ROWS_PER_CALL) > 0;
+      this.#scopes.trim(ROWS_PER_CALL) > 0;
     if (!more) this.#shrink();
     return { removed, copies, more };
   }
@@ -237,7 +237,7 @@ export class Retention {
 
   #remove(jobs: readonly EndedJob[]): void {
     for (const { number } of jobs) {
-      this.#kept.jobRemoved(number, true);
+      this.#scopes.jobRemoved(number, true);
       this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
     }
   }
@@ -267,11 +267,11 @@ export class Retention {
     const copies: string[] = [];
     let left = ROWS_PER_CALL;
     const swept = this.#statements.all(
-      `SELECT number, owner, watch, tags FROM swept_jobs ORDER BY number LIMIT ${JOBS_PER_CALL + 1}`,
+      `SELECT number, owner, watch, tags, kept FROM swept_jobs ORDER BY number LIMIT ${JOBS_PER_CALL + 1}`,
     ) as SweptJob[];
     for (const job of swept) {
       const { number } = job;
-      left -= this.#kept.take(job, left);
+      left -= this.#scopes.take(job, left);
       if (left === 0) return { copies, left: true };
       const from = number * MAX_IMAGES;
       const { end } = this.#statements.get(

@@ -1,7 +1,7 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../base/fold-text.js';
-import { COUNTS_BY_HOUR, FUNCTIONS_OF_COUNTS } from './count-migration.js';
+import { COUNTS_BY_HOUR, FUNCTIONS_OF_COUNTS, SUM_OF } from './count-migration.js';
 import { KEY_USE } from './key-use-migration.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
@@ -423,6 +423,7 @@ export function applyMigrations(database: Database, found: number): void {
   database.function('fold_text', { deterministic: true }, (text: string | null) =>
     text === null ? null : foldText(text),
   );
+  database.aggregate('sum_of', SUM_OF);
   for (const [name, read] of Object.entries(FUNCTIONS_OF_COUNTS)) {
     database.function(name, { deterministic: true }, read);
   }

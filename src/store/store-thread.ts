@@ -24,7 +24,7 @@ import {
 } from './group-commit.js';
 import type { StoreSize } from './job-records.js';
 import { CountReads } from './count-reads.js';
-import { KeptCounts } from './count-rows.js';
+import { ScopeCounts } from './count-rows.js';
 import { ImageReads } from './image-rows.js';
 import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
@@ -119,7 +119,7 @@ function bindCalls(
 ): CallTable {
   const time = new RunningTime(statements);
   const watched = new WatchedFiles(statements, notes);
-  const kept = new KeptCounts(statements, keptCounts);
+  const scopes = new ScopeCounts(statements, keptCounts);
   return {
     reads: methodsOf(
       new JobReads(statements),
@@ -132,15 +132,15 @@ function bindCalls(
       new WatchReads(statements, watched),
       new WebhookReads(statements),
     ),
-    longReads: methodsOf(new CountReads(statements, kept)),
+    longReads: methodsOf(new CountReads(statements, scopes)),
     writes: methodsOf(
-      new JobWrites(statements, transitions, time, watched, kept),
-      new LabelWrites(statements, time),
+      new JobWrites(statements, transitions, time, watched, scopes),
+      new LabelWrites(statements, time, scopes),
       new ViewWrites(statements),
       new AliasWrites(statements),
       new UploadWrites(statements),
       new WatchWrites(statements, watched),
-      new Retention(statements, time, kept),
+      new Retention(statements, time, scopes),
       new WebhookWrites(statements, notes),
     ),
   };

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
+import { NO_LABELS } from '../../src/api/job-labels.js';
 import type { PictureTime } from '../../src/files/wall-time.js';
 import type { ImageOutcome } from '../../src/store/job.js';
 import { SCHEMA_VERSION } from '../../src/store/schema.js';
@@ -13,11 +14,12 @@ import { errorOutcome, okOutcome } from '../support/outcomes.js';
 const WITHOUT_COUNTS = `
   UPDATE image_facts SET taken = NULL, taken_from = NULL WHERE taken_from <> 'exif';
   DROP TABLE job_counts;
-  DROP TABLE kept_counts;
+  DROP TABLE scope_counts;
   ALTER TABLE image_boxes DROP COLUMN counted;
   ALTER TABLE swept_jobs DROP COLUMN owner;
   ALTER TABLE swept_jobs DROP COLUMN watch;
   ALTER TABLE swept_jobs DROP COLUMN tags;
+  ALTER TABLE swept_jobs DROP COLUMN kept;
   PRAGMA user_version = ${SCHEMA_VERSION - 1};`;
 
 /** In the time zone of this machine. */
@@ -38,20 +40,25 @@ const IMAGES: [path: string, outcome: ImageOutcome, taken?: PictureTime][] = [
   ['north/e.jpg', okOutcome(['car'])],
 ];
 
-function rowsOf(folder: string): unknown[] {
+/** Rows by job, and by watch and tags. */
+function rowsOf(folder: string): unknown[][] {
   const database = new DatabaseSync(join(folder, 'jobs.db'));
-  const rows = database
-    .prepare('SELECT number / 1048576 AS job, folder, hour, sum FROM job_counts ORDER BY 1, 2, 3')
-    .all() as { sum: string }[];
+  const tables = [
+    'SELECT number / 1048576 AS job, folder, hour, sum FROM job_counts ORDER BY 1, 2, 3',
+    'SELECT tags, folder, hour, sum, removed FROM scope_counts ORDER BY 1, 2, 3',
+  ].map((sql) => database.prepare(sql).all() as { sum: string }[]);
   database.close();
-  return rows.map(({ sum, ...row }) => ({ ...row, sum: JSON.parse(sum) as unknown }));
+  return tables.map((rows) =>
+    rows.map(({ sum, ...row }) => ({ ...row, sum: JSON.parse(sum) as unknown })),
+  );
 }
 
 test('jobs of a release without counts by hour get those that they would have', async () => {
   using folder = new TemporaryFolder();
   const store = await openStore(folder.path);
   for (const jobId of ['job_1', 'job_2']) {
-    const spec = specOf({ imagePaths: [...IMAGES.map(([path]) => path), 'waits.jpg'] });
+    const imagePaths = [...IMAGES.map(([path]) => path), 'waits.jpg'];
+    const spec = specOf({ imagePaths, labels: { ...NO_LABELS, tags: ['Gate'] } });
     const submission = { jobId, submittedAt: 1, idempotency: null, admit: true };
     const { job } = (await store.submit({ ...submission, spec }))!;
     const { fencingToken } = (await store.start(job.number, 'w', 2))!;
@@ -65,8 +72,8 @@ test('jobs of a release without counts by hour get those that they would have', 
   }
   await store.close();
   const written = rowsOf(folder.path);
-  expect(written).toHaveLength(2 * 3);
-  expect(written[0]).toEqual({
+  expect(written.map(({ length }) => length)).toEqual([2 * 3, 3]);
+  expect(written[0]?.[0]).toEqual({
     ...{ job: 1, folder: 'gate', hour: '2025-11-26T14' },
     sum: {
       ...{ images: 3, failed: 0, empty: 1, classes: { bus: 1, car: 3 } },

@@ -72,6 +72,25 @@ test('where none are kept, they go with their jobs, and so do those that were ke
   expect(await hoursOf(null)).toEqual([]);
 });
 
+test('a job counts where its tags of now say', async () => {
+  const first = await job([1, 2]);
+  await job([2]);
+  const counts = async (tag: string) => {
+    const { sums } = (await store.countSums({ jobs: { keyId: null, tag } }, null)) as Counted;
+    return sums.map(({ hour, sum }) => `${hour.slice(-2)}h ${sum.images}`).sort();
+  };
+  const id = (await store.list({}, 9)).find(({ job: { number } }) => number === first)!.job.jobId;
+  await store.relabel(id, null, { tags: ['Depot'] }, 4);
+  expect([await counts('gate'), await counts('depot')]).toEqual([['02h 1'], ['01h 1', '02h 1']]);
+  await store.relabel(id, null, { tags: [] }, 4);
+  expect([await counts('gate'), await counts('depot')]).toEqual([['02h 1'], []]);
+  await store.relabel(id, null, { tags: ['gate', 'depot'], notes: 'Monday' }, 4);
+  expect(await counts('gate')).toEqual(['01h 1', '02h 2']);
+  await store.remove(id, null);
+  await sweep();
+  expect([await counts('gate'), await counts('depot')]).toEqual([['02h 1'], []]);
+});
+
 test('rows of removed jobs are counted once while they are moved, step by step', async () => {
   const hours = Array.from({ length: 2_500 }, (_, index) => index % 3);
   await job(hours);

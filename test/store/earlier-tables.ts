@@ -6,7 +6,7 @@ const COLUMNS = {
     ...['name', 'tags', 'notes', 'keep_days', 'kept_at', 'kept_until_s', 'typed_paths'],
     ...['typed_count', 'upload', 'reused', 'watch'],
   ],
-  swept_jobs: ['owner', 'watch', 'tags'],
+  swept_jobs: ['owner', 'watch', 'tags', 'kept'],
   outbox: ['reused', 'counts', 'watch'],
   image_facts: [
     ...['reuse_key', 'content_key', 'class_counts', 'region_counts', 'taken', 'taken_from'],
@@ -20,7 +20,7 @@ const INDEXES = [
 const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
   ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases', 'image_boxes'],
-  ...['key_use', 'job_counts', 'kept_counts'],
+  ...['key_use', 'job_counts', 'scope_counts'],
 ];
 /** Those of dropped tables go with them. */
 const TRIGGERS = [
