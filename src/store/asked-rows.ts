@@ -49,12 +49,14 @@ interface ResultRow extends StoredFound {
   outcome: string | null;
 }
 
+type Place = Pick<AskedImage, 'folder' | 'hour'>;
+
 /** Rows of `job_counts` whose folder and hour are remembered: they never change. */
 const MOST_PLACES = 10_000;
 
 export class AskedRows {
   readonly #statements: Statements;
-  readonly #places = new Map<number, Pick<AskedImage, 'folder' | 'hour'>>();
+  readonly #places = new Map<number, Place>();
 
   constructor(statements: Statements) {
     this.#statements = statements;
@@ -80,6 +82,12 @@ export class AskedRows {
     else yield* this.#ofResults(range, question, options);
   }
 
+  /** Rows of `job_counts` whose images are read next. */
+  remember(rows: readonly (Place & { number: number })[]): void {
+    if (this.#places.size + rows.length > MOST_PLACES) this.#places.clear();
+    for (const { number, folder, hour } of rows) this.#places.set(number, { folder, hour });
+  }
+
   /** Results of earlier releases have no boxes in narrow rows. */
   #results(range: Range): number {
     const { results } = this.#statements.get(
@@ -101,13 +109,12 @@ export class AskedRows {
     }
   }
 
-  #placeOf(number: number): Pick<AskedImage, 'folder' | 'hour'> {
+  #placeOf(number: number): Place {
     const known = this.#places.get(number);
     if (known !== undefined) return known;
     const sql = 'SELECT folder, hour FROM job_counts WHERE number = ?';
-    const place = this.#statements.get(sql, number) as Pick<AskedImage, 'folder' | 'hour'>;
-    if (this.#places.size >= MOST_PLACES) this.#places.clear();
-    this.#places.set(number, place);
+    const place = this.#statements.get(sql, number) as Place;
+    this.remember([{ number, ...place }]);
     return place;
   }
 

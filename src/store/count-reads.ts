@@ -234,20 +234,21 @@ export class CountReads {
     }
   }
 
-  /** Adds the part of a job's own rows that every question has. False: its boxes cannot answer this one. */
+  /** Adds the part of a job's own rows that every question has. False: its boxes have nothing to add. */
   #addOwn(tally: Tally, scope: CountScope, asked: Asked, job: JobRow): boolean {
     const isAnswered = !tally.isRefused(job.settings, asked);
     const hours = whereHours(scope);
     const rows = this.#statements.all(
-      `SELECT folder, hour, sum FROM job_counts
+      `SELECT number, folder, hour, sum FROM job_counts
        WHERE ${['number >= ?', 'number < ?', ...hours.clauses].join(' AND ')}`,
       taskId(job.number, 0),
       taskId(job.number + 1, 0),
       ...hours.values,
-    ) as HourText[];
+    ) as (HourText & { number: number })[];
+    this.#asked.remember(rows);
     tally.addJob(job);
     for (const row of rows) tally.addUnasked(row, isAnswered);
-    return isAnswered;
+    return isAnswered && rows.length > 0;
   }
 
   #jobs(scope: CountScope, from: number): JobRow[] {
