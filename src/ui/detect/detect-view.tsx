@@ -5,7 +5,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import { tilesText } from '../../api/tiles.js';
 import { photoOf, type PhotoFile } from '../../client/upload-calls.js';
 import { ServiceError } from '../../client/service-error.js';
-import { ImagePicker } from '../images/image-picker.js';
 import { TileChoices } from '../options/option-fields.js';
 import { Button } from '../parts/button.js';
 import { lazy } from '../parts/lazy.js';
@@ -40,6 +39,12 @@ import { Samples } from './samples.js';
 /** Most visits bring one picture. */
 const PhotoJob = lazy('Opening the photos', async () => {
   const { PhotoJob: loaded } = await import('./photo-job.js');
+  return loaded;
+});
+
+/** Many visits drop a picture, or follow a link to one. */
+const ImagePicker = lazy('Opening the folders', async () => {
+  const { ImagePicker: loaded } = await import('../images/image-picker.js');
   return loaded;
 });
 

@@ -10,13 +10,16 @@ interface ViewSelectProps {
   value?: string;
   /** The shown regions were drawn, and are in no view. */
   isDrawn?: boolean;
+  /** The choice of no view. */
+  none?: string;
   onPick?: (name: string) => void;
 }
 
 const DRAWN = '*';
 
 /** The stored views; nothing where there are none. */
-export function ViewSelect({ label, name, value, isDrawn = false, onPick }: ViewSelectProps) {
+export function ViewSelect(props: ViewSelectProps) {
+  const { label, name, value, isDrawn = false, none = 'View by the path', onPick } = props;
   const names = (views.value ?? []).map((each) => each.name);
   const isUnknown = value !== undefined && value !== '' && viewNamed(value) === undefined;
   if (names.length === 0 && !isUnknown && !isDrawn) return null;
@@ -29,7 +32,7 @@ export function ViewSelect({ label, name, value, isDrawn = false, onPick }: View
       onChange={({ currentTarget }) => onPick?.(currentTarget.value)}
     >
       {isDrawn && <option value={DRAWN}>Regions as drawn</option>}
-      <option value="">View by the path</option>
+      <option value="">{none}</option>
       {isUnknown && <option>{value}</option>}
       {names.map((each) => (
         <option key={each} value={each}>
