@@ -22,11 +22,12 @@ export function BarList({ pairs, titles, ticks, hidden, isCompared }: BarListPro
   const most = ticks.at(-1) ?? 1;
   return (
     <div class="card">
-      {isCompared && (
-        <p class="fine">
-          First bar: {titles[0]}. Second bar: {titles[1]}.
-        </p>
-      )}
+      <p class="fine">
+        Boxes.
+        {isCompared && ` First bar: ${titles[0] ?? ''}. Second bar: ${titles[1] ?? ''}.`}
+        {pairs.length > shown.length &&
+          ` The ${shown.length} with the most boxes of ${grouped(pairs.length)}; all are in the table.`}
+      </p>
       <ul class="bar-list" aria-label="Boxes">
         {shown.map(({ row, other }) => (
           <li key={row?.name ?? other?.name}>
@@ -50,11 +51,6 @@ export function BarList({ pairs, titles, ticks, hidden, isCompared }: BarListPro
           </span>
         </span>
       </div>
-      <p class="fine">
-        Boxes.{' '}
-        {pairs.length > shown.length &&
-          `The ${shown.length} with the most boxes of ${grouped(pairs.length)}; all are in the table.`}
-      </p>
     </div>
   );
 }

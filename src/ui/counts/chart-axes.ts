@@ -2,8 +2,8 @@
 import { DAY_H, monthText, shortDay, timeText } from './wall-hours.js';
 
 const MOST_STEPS = 4;
-/** Labels that a chart of a phone has room for. */
-const MOST_LABELS = 6;
+/** Labels that a chart has room for; a phone shows each second one. */
+const MOST_LABELS = 8;
 const STEPS_H = [1, 2, 3, 6, 12, DAY_H, 2 * DAY_H, 7 * DAY_H, 14 * DAY_H, 30 * DAY_H, 91 * DAY_H];
 const YEAR_H = 365 * DAY_H;
 

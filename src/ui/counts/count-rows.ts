@@ -1,9 +1,11 @@
 /** Counts as rows, which the chart, the table and the CSV file share. */
-import type { Counts, CountGroup, CountSum, ShownCounts } from './counts-calls.js';
+import type { Counts, CountGroup, CountSum, ShownCounts } from './counts-request.js';
 import { DAY_H, dayStart, dayText, hourOf, hourText, type HourRange } from './wall-hours.js';
 
 /** Hours of 31 days; more of them are no chart that can be read. */
 export const MOST_SLOTS = 31 * DAY_H;
+/** Ten years: of a longer range only the part that has images is shown. */
+const MOST_HOURS = 3_653 * DAY_H;
 
 export type ClassSums = Readonly<Record<string, number>>;
 
@@ -98,16 +100,12 @@ function timeRows(groups: readonly CountGroup[], by: 'hour' | 'day', hours: Hour
   const starts = new Map(
     groups.flatMap((each) => startOf(each) ?? []).map(([at, group]) => [at, group]),
   );
-  const known = [...starts.keys()];
-  const least = hours.from ?? Math.min(...known);
-  const end = hours.to ?? Math.max(...known) + (by === 'hour' ? 1 : DAY_H);
-  // Of a range without bounds and without images there is nothing to show.
-  const isKnown = Number.isFinite(least) && Number.isFinite(end);
-  const isHours = by === 'hour' && end - least <= MOST_SLOTS;
+  const { from, to } = boundsOf([...starts.keys()], by === 'hour' ? 1 : DAY_H, hours);
+  const isHours = by === 'hour' && to - from <= MOST_SLOTS;
   const step = isHours ? 1 : DAY_H;
   const slots = isHours ? starts : daysOf(starts);
-  const first = isHours ? least : dayStart(least);
-  const count = isKnown ? Math.max(0, Math.ceil((end - first) / step)) : 0;
+  const first = isHours ? from : dayStart(from);
+  const count = Math.ceil((to - first) / step);
   const text = isHours ? hourText : dayText;
   return {
     by: isHours ? 'hour' : 'day',
@@ -120,6 +118,20 @@ function timeRows(groups: readonly CountGroup[], by: 'hour' | 'day', hours: Hour
     }),
     untimed: untimed === undefined ? null : rowOf(untimed, 'no time'),
   };
+}
+
+/** From the first hour to the last one: the bounds of the range, or of the images where it has none, or is very long. */
+function boundsOf(
+  known: readonly number[],
+  step: number,
+  hours: HourRange,
+): { from: number; to: number } {
+  const own = { from: Math.min(...known), to: Math.max(...known) + step };
+  const { from, to } = { from: hours.from ?? own.from, to: hours.to ?? own.to };
+  if (to - from <= MOST_HOURS) return { from, to: Math.max(from, to) };
+  return known.length === 0
+    ? { from: 0, to: 0 }
+    : { from: Math.max(from, own.from), to: Math.min(to, own.to) };
 }
 
 function startOf(group: CountGroup): [number, CountGroup][] | null {

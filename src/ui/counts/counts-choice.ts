@@ -71,6 +71,9 @@ export function readChoice(query: Query, now: number): CountsChoice {
   };
 }
 
+/** Something is counted. */
+export const isAsked = ({ watch, tag }: CountsChoice): boolean => watch !== '' || tag !== '';
+
 /** A choice that asks the boxes anew, in place of the questions of the jobs. */
 export const isOtherQuestion = ({ view, min }: CountsChoice): boolean =>
   view !== '' || min !== null;

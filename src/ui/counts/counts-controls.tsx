@@ -4,6 +4,7 @@ import { setQuery } from '../address/location.js';
 import { Button } from '../parts/button.js';
 import { ThresholdSlider } from '../picture/threshold-slider.js';
 import { ViewSelect } from '../regions/view-select.js';
+import { views } from '../regions/views.js';
 import { visible } from '../text/format.js';
 import { COMPARISONS, GROUPINGS, RANGES, type CountsChoice } from './counts-choice.js';
 import { countFilter, FIRST_MIN } from './shown-classes.js';
@@ -36,9 +37,10 @@ export function CountsControls({ choice, watches, tags }: CountsControlsProps) {
         {choice.compared === 'own' && choice.otherHours && (
           <Bounds names={['from2', 'to2']} hours={choice.otherHours} of=" of the comparison" />
         )}
+        <View view={choice.view} />
       </div>
       <div class="row">
-        <Question choice={choice} />
+        <Confidence min={choice.min} />
       </div>
       <ul class="chips" aria-label="Count by">
         {GROUPINGS.map(([by, name]) => (
@@ -120,16 +122,22 @@ function Bounds({ names: [from, to], hours, of }: BoundsProps) {
   );
 }
 
-/** Another question than that of the jobs. */
-function Question({ choice: { view, min } }: { choice: CountsChoice }) {
+function View({ view }: { view: string }) {
+  if ((views.value ?? []).length === 0 && view === '') return null;
   return (
-    <>
+    <Field label="Regions">
       <ViewSelect
-        label="View"
-        none="Regions as each job asked"
+        none="As each job asked"
         value={view}
         onPick={(name) => setQuery({ view: name })}
       />
+    </Field>
+  );
+}
+
+function Confidence({ min }: Pick<CountsChoice, 'min'>) {
+  return (
+    <>
       <label class="check">
         <input
           type="checkbox"

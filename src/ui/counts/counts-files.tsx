@@ -7,9 +7,9 @@ import { Problem } from '../parts/problem.js';
 import { saveChunks, saveFile } from '../parts/save-file.js';
 import { apiKey } from '../session/session.js';
 import { countsCsv } from './counts-csv.js';
-import { countsCommand, countsFile, countsPath } from './counts-calls.js';
+import { countsFile } from './counts-calls.js';
+import { countsCommand, countsPath } from './counts-request.js';
 import type { ShownRows } from './count-rows.js';
-import { rangeText } from './wall-hours.js';
 
 export function CountsFiles({ shown, rows, others, hidden }: ShownRows) {
   const fault = useSignal<unknown>(null);
@@ -37,7 +37,7 @@ export function CountsFiles({ shown, rows, others, hidden }: ShownRows) {
         ) : (
           ranges.map((hours, at) => (
             <CsvLink key={at} path={countsPath(choice, hours, 'csv')} file={name} fault={fault}>
-              {ranges.length > 1 ? `CSV of ${rangeText(hours)}` : 'CSV'}
+              {at === 0 ? 'CSV' : 'CSV of the other range'}
             </CsvLink>
           ))
         )}

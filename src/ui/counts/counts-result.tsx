@@ -8,7 +8,7 @@ import { BarList } from './bar-list.js';
 import { boxTicks } from './chart-axes.js';
 import { boxesOf, classesOf, pairsOf, rowBoxes, rowsOf, type ShownRows } from './count-rows.js';
 import { boxes, differenceText, leftOutTexts, perImage, totalText } from './count-words.js';
-import type { Counts, ShownCounts } from './counts-calls.js';
+import type { Counts, ShownCounts } from './counts-request.js';
 import { CountsFiles } from './counts-files.js';
 import { CountsTable } from './counts-table.js';
 import { filterOf, hiddenClasses } from './shown-classes.js';

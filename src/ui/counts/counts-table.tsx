@@ -13,10 +13,13 @@ import { rangeText } from './wall-hours.js';
 
 const TITLES = { hour: 'Hour', day: 'Day', folder: 'Folder', class: 'Class', region: 'Region' };
 
+const hasTimes = (by: ShownRows['rows']['by']): by is 'hour' | 'day' =>
+  by === 'hour' || by === 'day';
+
 export function CountsTable(props: ShownRows) {
   const { rows, others } = props;
   if (rows.rows.length + (others?.rows.length ?? 0) === 0 && rows.untimed === null) return null;
-  const isTime = rows.by === 'hour' || rows.by === 'day';
+  const isTime = hasTimes(rows.by);
   return (
     <section class="card">
       <h2>Numbers</h2>
@@ -36,7 +39,7 @@ function OneTable({ shown, rows: { by, rows, untimed }, hidden }: ShownRows) {
     ({ classes }) => classes !== null,
   );
   return (
-    <table class="counts-table">
+    <table class={hasTimes(by) ? 'counts-table timed' : 'counts-table'}>
       <thead>
         <tr>
           <th scope="col">{TITLES[by]}</th>
@@ -98,7 +101,7 @@ const RowHead = ({ name }: { name: string }) => (
 type PairTableProps = ShownRows & { others: NonNullable<ShownRows['others']> };
 
 function PairTable({ shown: { choice, counts, other }, rows, others, hidden }: PairTableProps) {
-  const isTime = rows.by === 'hour' || rows.by === 'day';
+  const isTime = hasTimes(rows.by);
   const untimed = { row: rows.untimed, other: others.untimed };
   const pairs = [...pairsOf(rows.rows, others.rows), untimed].filter(
     ({ row, other: second }) => row?.classes ?? second?.classes,
@@ -107,7 +110,7 @@ function PairTable({ shown: { choice, counts, other }, rows, others, hidden }: P
     each === null ? null : boxesOf(each.total.class_counts, hidden),
   );
   return (
-    <table class="counts-table">
+    <table class={isTime ? 'counts-table timed' : 'counts-table'}>
       <thead>
         <tr>
           <th scope="col">{TITLES[rows.by]}</th>
@@ -122,7 +125,7 @@ function PairTable({ shown: { choice, counts, other }, rows, others, hidden }: P
           <tr key={`${row?.name ?? ''} ${second?.name ?? ''}`}>
             <RowHead name={(isTime ? row?.name : (row?.name ?? second?.name)) ?? ''} />
             <td>{numberText(row, hidden)}</td>
-            {isTime && <td>{second?.name}</td>}
+            {isTime && <td class="time">{second?.name}</td>}
             <td>{numberText(second, hidden)}</td>
             <td>{changeText(rowBoxes(row, hidden), rowBoxes(second, hidden))}</td>
           </tr>

@@ -1,12 +1,15 @@
 /** The counts of a choice, asked for when it changes, and again while they are shown. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { askCounts, type ShownCounts } from './counts-calls.js';
+import { askCounts } from './counts-calls.js';
+import type { ShownCounts } from './counts-request.js';
 import type { CountsChoice } from './counts-choice.js';
 
 /** A slider moves faster than counts can be asked for. */
 const SETTLE_MS = 150;
 const EVERY_MS = 15_000;
+/** Pause after an answer, as a multiple of how long it took. */
+const PAUSE = 4;
 
 interface AskedCounts {
   /** What came last, also for an earlier choice; null before the first. */
@@ -24,30 +27,33 @@ export function useCounts(choice: CountsChoice | null): AskedCounts {
   const key = JSON.stringify(choice);
   const newest = useRef(key);
   newest.current = key;
-  const ask = (): void => {
+  const ask = async (): Promise<void> => {
     if (choice === null) return;
-    askCounts(choice).then(
-      (counts) => {
-        if (newest.current !== key) return;
-        shown.value = { counts, key };
-        fault.value = null;
-      },
-      (error: unknown) => {
-        if (newest.current === key) fault.value = error;
-      },
-    );
+    try {
+      const counts = await askCounts(choice);
+      if (newest.current !== key) return;
+      shown.value = { counts, key };
+      fault.value = null;
+    } catch (error) {
+      if (newest.current === key) fault.value = error;
+    }
   };
   useEffect(() => {
     fault.value = null;
-    const first = setTimeout(ask, shown.peek() === null ? 0 : SETTLE_MS);
-    const timer = setInterval(() => {
-      if (!document.hidden) ask();
-    }, EVERY_MS);
+    const stop = new AbortController();
+    let timer = setTimeout(() => void repeat(), shown.peek() === null ? 0 : SETTLE_MS);
+    const repeat = async (): Promise<void> => {
+      const begunAt = performance.now();
+      if (!document.hidden) await ask();
+      if (stop.signal.aborted) return;
+      const rest = Math.max(EVERY_MS, PAUSE * (performance.now() - begunAt));
+      timer = setTimeout(() => void repeat(), rest);
+    };
     return () => {
-      clearTimeout(first);
-      clearInterval(timer);
+      stop.abort();
+      clearTimeout(timer);
     };
   }, [key]);
   const { counts = null, key: shownKey = key } = shown.value ?? {};
-  return { shown: counts, fault: fault.value, isOld: shownKey !== key, ask };
+  return { shown: counts, fault: fault.value, isOld: shownKey !== key, ask: () => void ask() };
 }
