@@ -143,6 +143,11 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
     await eventual(() => page.locator('.counts-files .code').textContent()).toContain(
       'confidence_threshold=0.9',
     );
+    // The boxes that are kept begin at 5 %.
+    await page.getByRole('slider').fill('2');
+    await page
+      .getByText('4 images whose boxes cannot answer this question: not counted.')
+      .waitFor();
   });
 
   test('the time before stands beside it, on the same axis, with the difference', async () => {

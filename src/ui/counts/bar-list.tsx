@@ -36,7 +36,7 @@ export function BarList({ pairs, titles, ticks, hidden, isCompared }: BarListPro
             </span>
             <span class="bar-tracks">
               <Track row={row} most={most} hidden={hidden} />
-              {isCompared && <Track row={other} most={most} hidden={hidden} />}
+              {isCompared && <Track row={other} most={most} hidden={hidden} isOther />}
             </span>
           </li>
         ))}
@@ -59,13 +59,15 @@ interface TrackProps {
   row: CountRow | null;
   most: number;
   hidden: ReadonlySet<string>;
+  /** It is drawn fainter. */
+  isOther?: boolean;
 }
 
-function Track({ row, most, hidden }: TrackProps) {
+function Track({ row, most, hidden, isOther = false }: TrackProps) {
   const count = rowBoxes(row, hidden);
   const parts = Object.entries(row?.classes ?? {}).filter(([name]) => !hidden.has(name));
   return (
-    <span class="bar-track">
+    <span class={isOther ? 'bar-track other' : 'bar-track'}>
       {parts.map(([name, boxes]) => (
         <span
           key={name}

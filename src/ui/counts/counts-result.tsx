@@ -9,6 +9,7 @@ import { boxTicks } from './chart-axes.js';
 import { boxesOf, classesOf, pairsOf, rowBoxes, rowsOf, type ShownRows } from './count-rows.js';
 import { boxes, differenceText, leftOutTexts, perImage, totalText } from './count-words.js';
 import type { Counts, ShownCounts } from './counts-request.js';
+import { isOtherQuestion } from './counts-choice.js';
 import { CountsFiles } from './counts-files.js';
 import { CountsTable } from './counts-table.js';
 import { filterOf, hiddenClasses } from './shown-classes.js';
@@ -135,24 +136,35 @@ function Sum({ title, counts, count, shown }: SumProps) {
   );
 }
 
-function NoImages({ shown: { counts, everything } }: { shown: ShownCounts }) {
+function NoImages({ shown: { choice, counts, everything } }: { shown: ShownCounts }) {
+  const isLeftOut = counts.unanswered_images + counts.removed_images > 0;
+  if (isLeftOut && isOtherQuestion(choice)) {
+    return (
+      <Empty icon="counts" title="No image of this range can answer this question">
+        <Button class="primary" onClick={() => setQuery({ view: '', min: '' })}>
+          Count as each job asked
+        </Button>
+      </Empty>
+    );
+  }
   const all = everything ?? counts;
+  if (all.total.images === 0) {
+    return (
+      <Empty icon="clock" title="No images yet">
+        <p>They are counted as soon as they have ended.</p>
+      </Empty>
+    );
+  }
   const known = knownTimes(all);
   return (
-    <Empty icon="clock" title={all.total.images > 0 ? 'No images in this range' : 'No images yet'}>
-      {all.total.images > 0 ? (
-        <>
-          <p>
-            {plural(all.total.images, 'image')} in all
-            {known && `, taken in ${rangeText(known)}`}.
-          </p>
-          <Button class="primary" onClick={() => setQuery({ range: 'all', with: '' })}>
-            Show all times
-          </Button>
-        </>
-      ) : (
-        <p>They are counted as soon as they have ended.</p>
-      )}
+    <Empty icon="clock" title="No images in this range">
+      <p>
+        {plural(all.total.images, 'image')} in all
+        {known && `, taken in ${rangeText(known)}`}.
+      </p>
+      <Button class="primary" onClick={() => setQuery({ range: 'all', with: '' })}>
+        Show all times
+      </Button>
     </Empty>
   );
 }

@@ -9,7 +9,6 @@ import {
   type CountRow,
   type ShownRows,
 } from './count-rows.js';
-import { rangeText } from './wall-hours.js';
 
 const TITLES = { hour: 'Hour', day: 'Day', folder: 'Folder', class: 'Class', region: 'Region' };
 
@@ -100,7 +99,7 @@ const RowHead = ({ name }: { name: string }) => (
 
 type PairTableProps = ShownRows & { others: NonNullable<ShownRows['others']> };
 
-function PairTable({ shown: { choice, counts, other }, rows, others, hidden }: PairTableProps) {
+function PairTable({ shown: { counts, other }, rows, others, hidden }: PairTableProps) {
   const isTime = hasTimes(rows.by);
   const untimed = { row: rows.untimed, other: others.untimed };
   const pairs = [...pairsOf(rows.rows, others.rows), untimed].filter(
@@ -114,10 +113,10 @@ function PairTable({ shown: { choice, counts, other }, rows, others, hidden }: P
       <thead>
         <tr>
           <th scope="col">{TITLES[rows.by]}</th>
-          <th scope="col">Boxes in {rangeText(choice.hours)}</th>
+          {column('Boxes')}
           {isTime && <th scope="col">{TITLES[rows.by]} of the other range</th>}
-          <th scope="col">Boxes in {rangeText(choice.otherHours ?? choice.hours)}</th>
-          <th scope="col">Difference</th>
+          {column('Boxes of the other range')}
+          {column('Difference')}
         </tr>
       </thead>
       <tbody>

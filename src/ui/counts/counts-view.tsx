@@ -43,7 +43,13 @@ export function CountsView() {
 function Asked({ choice }: { choice: ReturnType<typeof readChoice> }) {
   const wrong = isAsked(choice) ? rangeFault(choice) : 'Choose a watch or a tag.';
   const { shown, fault, isOld, ask } = useCounts(wrong === null ? choice : null);
-  if (wrong !== null) return <p class="note">{wrong}</p>;
+  if (wrong !== null) {
+    return (
+      <p class="note" role="status">
+        {wrong}
+      </p>
+    );
+  }
   return (
     <>
       {fault !== null && (
