@@ -211,3 +211,15 @@ export function classesOf({ counts, other }: ShownCounts): { name: string; boxes
     .map(([name, boxes]) => ({ name, boxes }))
     .sort((a, b) => b.boxes - a.boxes || (a.name < b.name ? -1 : 1));
 }
+
+/** Runs of rows without images. */
+export function gapsOf(rows: readonly CountRow[]): { from: number; to: number }[] {
+  const gaps: { from: number; to: number }[] = [];
+  rows.forEach(({ classes }, at) => {
+    if (classes !== null) return;
+    const last = gaps.at(-1);
+    if (last?.to === at) last.to = at + 1;
+    else gaps.push({ from: at, to: at + 1 });
+  });
+  return gaps;
+}

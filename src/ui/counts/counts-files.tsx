@@ -1,4 +1,4 @@
-/** What is shown as CSV files and as a command line. */
+/** The CSV files of the shown counts, and their request as a command line. */
 import { useSignal } from '@preact/signals';
 import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';

@@ -1,4 +1,4 @@
-/** What the view asks the service, and its answers. */
+/** Requests of the view, and their answers. */
 import { queryOf } from '../../client/api-calls.js';
 import type { JobCounts } from '../../client/records.js';
 import type { CountsChoice, CountsGrouping } from './counts-choice.js';

@@ -1,4 +1,6 @@
-/** Images and boxes over the jobs of a watch or a tag, by time, folder, class or region, and of two ranges side by side. */
+/**
+ * Images and boxes over the jobs of a watch or a tag, by time, folder, class or region; two ranges side by side.
+ */
 import { useEffect } from 'preact/hooks';
 import { hashOf } from '../address/address.js';
 import { address } from '../address/location.js';

@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks';
 import { classColour } from '../../overlay/class-colour.js';
 import { grouped, plural } from '../text/format.js';
 import { timeTicks } from './chart-axes.js';
-import { rowBoxes, type CountRow, type CountRows } from './count-rows.js';
+import { gapsOf, rowBoxes, type CountRow, type CountRows } from './count-rows.js';
 import { boxes } from './count-words.js';
 import { DAY_H } from './wall-hours.js';
 
@@ -105,14 +105,12 @@ function TimeChart({ title, by, rows, ticks, hidden, pointed }: TimeChartProps) 
             onPointerMove={onPointerMove}
             onPointerLeave={() => (pointed.value = null)}
           >
-            <Bars rows={rows} most={most} ticks={ticks} hidden={hidden} pointed={pointed.value} />
+            <Bars rows={rows} most={most} ticks={ticks} hidden={hidden} pointed={pointed} />
             <TimeAxis rows={rows} by={by} />
           </div>
         </div>
       </div>
-      <p class="fine plot-read" role="status">
-        {pointed.value === null ? '' : readOf(rows[pointed.value], hidden)}
-      </p>
+      <Reading rows={rows} hidden={hidden} pointed={pointed} />
     </figure>
   );
 }
@@ -145,6 +143,20 @@ function readOf(row: CountRow | undefined, hidden: ReadonlySet<string>): string 
   return `${row.name}: ${boxes(count)}${which} in ${plural(row.images.images, 'image')}`;
 }
 
+type ReadingProps = Pick<TimeChartProps, 'rows' | 'hidden' | 'pointed'>;
+
+/** A component of its own: the bars, which may be thousands, are not drawn again with each move of the pointer. */
+const Reading = ({ rows, hidden, pointed }: ReadingProps) => (
+  <p class="fine plot-read" role="status">
+    {pointed.value === null ? '' : readOf(rows[pointed.value], hidden)}
+  </p>
+);
+
+const PointedBar = ({ rows, pointed }: Omit<ReadingProps, 'hidden'>) =>
+  pointed.value !== null && pointed.value < rows.length ? (
+    <rect class="pointed" x={pointed.value} y={0} width={1} height={HEIGHT} />
+  ) : null;
+
 const BoxAxis = ({ ticks }: { ticks: readonly number[] }) => (
   <div class="plot-y" aria-hidden="true">
     {ticks.map((tick) => (
@@ -175,7 +187,7 @@ interface BarsProps {
   most: number;
   ticks: readonly number[];
   hidden: ReadonlySet<string>;
-  pointed: number | null;
+  pointed: Signal<number | null>;
 }
 
 function Bars({ rows, most, ticks, hidden, pointed }: BarsProps) {
@@ -192,9 +204,7 @@ function Bars({ rows, most, ticks, hidden, pointed }: BarsProps) {
       {rows.map((row, at) => (
         <Bar key={row.name} row={row} at={at} most={most} hidden={hidden} />
       ))}
-      {pointed !== null && pointed < rows.length && (
-        <rect class="pointed" x={pointed} y={0} width={1} height={HEIGHT} />
-      )}
+      <PointedBar rows={rows} pointed={pointed} />
     </svg>
   );
 }
@@ -233,16 +243,4 @@ function Bar({
       })}
     </>
   );
-}
-
-/** Runs of rows without images. */
-export function gapsOf(rows: readonly CountRow[]): { from: number; to: number }[] {
-  const gaps: { from: number; to: number }[] = [];
-  rows.forEach(({ classes }, at) => {
-    if (classes !== null) return;
-    const last = gaps.at(-1);
-    if (last?.to === at) last.to = at + 1;
-    else gaps.push({ from: at, to: at + 1 });
-  });
-  return gaps;
 }

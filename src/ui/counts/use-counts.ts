@@ -12,7 +12,7 @@ const EVERY_MS = 15_000;
 const PAUSE = 4;
 
 interface AskedCounts {
-  /** What came last, also for an earlier choice; null before the first. */
+  /** The newest answer, also for an earlier choice; null before the first. */
   shown: ShownCounts | null;
   fault: unknown;
   /** `shown` answers an earlier choice. */

@@ -4,6 +4,7 @@ import {
   boxesOf,
   classesOf,
   countRows,
+  gapsOf,
   MOST_SLOTS,
   pairsOf,
   rowBoxes,
@@ -86,6 +87,20 @@ describe('times', () => {
     expect(rows[0]).toMatchObject({ name: dayText(FROM), classes: { car: 5, bus: 1 } });
     expect(rows[0]!.images!.images).toBe(2);
     expect(rows[2]!.classes).toBeNull();
+  });
+
+  test('gaps are the rows without images, those beside each other as one', () => {
+    fc.assert(
+      fc.property(taken(60), (hours) => {
+        const { rows } = countRows(answerOf(hours), 'hour', { from: FROM, to: FROM + 60 });
+        const gaps = gapsOf(rows);
+        const inGap = rows.map((_, at) => gaps.some(({ from, to }) => from <= at && at < to));
+        expect(inGap).toEqual(rows.map(({ classes }) => classes === null));
+        gaps.slice(1).forEach(({ from }, at) => {
+          expect(from).toBeGreaterThan(gaps[at]!.to);
+        });
+      }),
+    );
   });
 
   test('images without a time are apart', () => {
