@@ -120,7 +120,7 @@ function timeRows(groups: readonly CountGroup[], by: 'hour' | 'day', hours: Hour
   };
 }
 
-/** From the first hour to the last one: the bounds of the range, or of the images where it has none, or is very long. */
+/** From the first hour to the last one: the range, or the images where it has no bound, or is very long. */
 function boundsOf(
   known: readonly number[],
   step: number,
