@@ -1,5 +1,5 @@
 /** Boxes over the hours or days of a range, as bars of a colour per class; of two ranges beside each other. */
-import { useSignal, type Signal } from '@preact/signals';
+import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
 import { useRef } from 'preact/hooks';
 import { classColour } from '../../overlay/class-colour.js';
@@ -11,7 +11,7 @@ import { DAY_H } from './wall-hours.js';
 
 const HEIGHT = 100;
 /** Bars of a narrow window do not get narrower: the chart is wider then, and scrolled. */
-const LEAST_BAR_PX = 3;
+const LEAST_BAR_PX = 1.5;
 
 interface TimeChartsProps {
   rows: CountRows;
@@ -64,21 +64,21 @@ interface TimeChartProps {
 function TimeChart({ title, by, rows, ticks, hidden, pointed }: TimeChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const most = ticks.at(-1) ?? 1;
-  const point = (at: number): void => {
-    pointed.value = Math.max(0, Math.min(rows.length - 1, at));
+  // Both charts are scrolled to the bar that is read.
+  useSignalEffect(() => {
     const box = place.current;
-    if (box === null) return;
+    if (pointed.value === null || box === null) return;
     const x = ((pointed.value + 0.5) / rows.length) * box.scrollWidth;
     if (x < box.scrollLeft || x > box.scrollLeft + box.clientWidth) {
       box.scrollLeft = x - box.clientWidth / 2;
     }
-  };
+  });
   const onKeyDown = (event: KeyboardEvent): void => {
     const at = pointed.peek();
     const to = keyTarget(event.key, at, rows.length);
     if (to === null) return;
     event.preventDefault();
-    point(to);
+    pointed.value = Math.max(0, Math.min(rows.length - 1, to));
   };
   const onPointerMove = (event: TargetedEvent<HTMLDivElement, PointerEvent>): void => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
