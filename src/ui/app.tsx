@@ -42,6 +42,15 @@ const WatchesView = lazy(
   'Watches',
 );
 
+const CountsView = lazy(
+  'Opening the counts',
+  async () => {
+    const { CountsView: loaded } = await import('./counts/counts-view.js');
+    return loaded;
+  },
+  'Counts',
+);
+
 /** Loaded by itself, with the charts, which no other screen needs. */
 const ServiceView = lazy(
   'Opening the view',
@@ -52,12 +61,13 @@ const ServiceView = lazy(
   'Service',
 );
 
-type Section = 'detect' | 'jobs' | 'watches' | 'service';
+type Section = 'detect' | 'jobs' | 'watches' | 'counts' | 'service';
 
 const SECTIONS: readonly { screen: Section; name: string; icon: IconName }[] = [
   { screen: 'detect', name: 'Detect', icon: 'detect' },
   { screen: 'jobs', name: 'Jobs', icon: 'jobs' },
   { screen: 'watches', name: 'Watches', icon: 'eye' },
+  { screen: 'counts', name: 'Counts', icon: 'counts' },
   { screen: 'service', name: 'Service', icon: 'service' },
 ];
 
@@ -132,6 +142,8 @@ function CurrentView() {
       return <JobPage />;
     case 'watches':
       return <WatchesView />;
+    case 'counts':
+      return <CountsView />;
     case 'service':
       return <ServiceView />;
   }

@@ -7,6 +7,7 @@ export type Route =
   /** `index` counts the images of the job from 0. */
   | { screen: 'image'; jobId: string; index: number }
   | { screen: 'watches' }
+  | { screen: 'counts' }
   | { screen: 'service' };
 
 /** Texts by name; what they mean is up to the screen. */
@@ -53,7 +54,7 @@ export function listOf(text = ''): string[] {
 }
 
 function readRoute([first, jobId = '', images, number = '']: readonly string[]): Route {
-  if (first === 'service' || first === 'watches') return { screen: first };
+  if (first === 'service' || first === 'watches' || first === 'counts') return { screen: first };
   if (first !== 'jobs') return { screen: 'detect' };
   if (jobId === '') return { screen: 'jobs' };
   const isImage = images === 'images' && /^\d{1,9}$/.test(number);

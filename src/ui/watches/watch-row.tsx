@@ -65,6 +65,9 @@ function Actions({ watch, onPause, onChange, onRemove }: Omit<WatchRowProps, 'is
       <a class="button" href={hashOf({ screen: 'jobs' }, { watch: name })}>
         <Icon name="jobs" /> Jobs<span class="hidden-label"> of {name}</span>
       </a>
+      <a class="button" href={hashOf({ screen: 'counts' }, { watch: name })}>
+        <Icon name="counts" /> Counts<span class="hidden-label"> of {name}</span>
+      </a>
       {/* It keeps the focus: a disabled button would lose it. */}
       <Button
         name={`${paused === true ? 'Resume' : 'Pause'} ${name}`}

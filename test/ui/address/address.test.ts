@@ -20,6 +20,7 @@ test.each<[string, Route]>([
   ['#/jobs/job_A/images/x', { screen: 'job', jobId: 'job_A' }],
   ['#/service', { screen: 'service' }],
   ['#/watches', { screen: 'watches' }],
+  ['#/counts', { screen: 'counts' }],
   ['#/nowhere', { screen: 'detect' }],
 ])('%s', (hash, route) => {
   expect(readAddress(hash)).toEqual({ route, query: {} });

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { readChoice } from '../../../src/ui/counts/counts-choice.js';
+import { countsCommand, countsPath } from '../../../src/ui/counts/counts-request.js';
+import { hourOf } from '../../../src/ui/counts/wall-hours.js';
+
+const pathOf = (query: Record<string, string>, format?: 'csv') => {
+  const choice = readChoice({ range: 'own', ...query }, hourOf('2025-11-26T14')!);
+  return countsPath(choice, choice.hours, format);
+};
+
+test.each([
+  [{ watch: 'north' }, '/v1/counts?watch=north&by=hour'],
+  [{ tag: 'a b', by: 'folder' }, '/v1/counts?tag=a+b&by=folder'],
+  [
+    { watch: 'north', tag: 'day', from: '2025-11-26', to: '2025-11-27T06' },
+    '/v1/counts?watch=north&tag=day&from=2025-11-26T00&to=2025-11-27T06&by=hour',
+  ],
+  [
+    { watch: 'north', view: 'gate-2', min: '40', by: 'region' },
+    '/v1/counts?watch=north&by=day&view=gate-2&confidence_threshold=0.4',
+  ],
+])('%j is asked by %s', (query: Record<string, string>, path) => {
+  expect(pathOf(query)).toBe(path);
+  expect(pathOf(query, 'csv')).toBe(`${path}&format=csv`);
+});
+
+test('the command is one word for a shell, whatever the tag, and has no key in it', () => {
+  const command = countsCommand(pathOf({ tag: "it's $HOME" }), 'http://localhost:8000', true);
+  expect(command).toBe(
+    `curl -s -H "authorization: Bearer $LATTICE_API_KEY" 'http://localhost:8000/v1/counts?tag=it%27s+%24HOME&by=hour'`,
+  );
+});
