@@ -6,7 +6,7 @@ import { posix } from 'node:path';
 import { CountSum, type HourRow, type SumRow } from './count-sum.js';
 import type { ImageCounts } from './job.js';
 import { MAX_IMAGES, taskId } from './job-records.js';
-import { markedTag } from './label-rows.js';
+import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 
 /** An hour of wall time, as rows have it; empty where the time is not known. */
@@ -41,7 +41,7 @@ interface Group {
   hour: string;
   number: number;
   sum: CountSum;
-  /** What this batch adds. */
+  /** The images of this batch. */
   added: CountSum;
 }
 

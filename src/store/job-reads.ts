@@ -14,7 +14,7 @@ import {
 } from './job-records.js';
 import { FIGURES_OF_EVENTS } from './figure-columns.js';
 import { foldText } from '../base/fold-text.js';
-import { markedTag } from './label-rows.js';
+import { markedTag } from './marked-tags.js';
 import { findByKey, findOwn, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
 import type { Statements } from './statements.js';
 

@@ -1,6 +1,5 @@
 /** Labels that people set on jobs, and the narrow row by which a job is found and ordered in lists. */
 import type { JobLabels, Keep } from '../api/job-labels.js';
-import { foldText } from '../base/fold-text.js';
 import { searchText, titleKey } from './job-title.js';
 import type { StoreAllowance, StoredJob } from './job-records.js';
 import { findOwn } from './job-rows.js';
@@ -8,17 +7,12 @@ import { ownerOf } from './owner.js';
 import type { RunningTime } from './running-time.js';
 import type { Statements } from './statements.js';
 import { scopeOf, type ScopeCounts } from './count-rows.js';
+import { markedTags } from './marked-tags.js';
 import { refuseBytes } from './key-use-rows.js';
 
 const DAY_S = 86_400;
-/** Stands around each tag, so that a search finds whole tags. */
-const TAG_MARK = '\n';
-
 /** The value of `job_listings.ended` for an unfinished job: later than any end. */
 const NOT_ENDED = 9e15;
-
-/** A tag as `marked_tags` has it. */
-export const markedTag = (tag: string): string => `${TAG_MARK}${foldText(tag)}${TAG_MARK}`;
 
 export class LabelWrites {
   readonly #statements: Statements;
@@ -89,14 +83,13 @@ export function listEnd(statements: Statements, jobNumber: number, at: number): 
 
 export function saveListing(statements: Statements, job: StoredJob): void {
   const { labels, options } = job.spec;
-  const tags = [...new Set(labels.tags.map(foldText))];
   statements.run(
     `INSERT OR REPLACE INTO job_listings (job, title, model, marked_tags, text, ended)
      VALUES (?, ?, ?, ?, ?, ?)`,
     job.number,
     titleKey(job),
     options.modelName,
-    tags.length === 0 ? '' : ['', ...tags, ''].join(TAG_MARK),
+    markedTags(labels.tags),
     searchText(job),
     job.completedAt ?? NOT_ENDED,
   );

@@ -8,8 +8,7 @@ import { Connection } from './live/connection.js';
 import { Button } from './parts/button.js';
 import { Icon, type IconName } from './parts/icon.js';
 import { lazy } from './parts/lazy.js';
-import { ShortcutHelp, useShortcuts } from './parts/shortcuts.js';
-import { KeyPage } from './session/key-page.js';
+import { isHelpOpen, useShortcuts } from './parts/shortcuts.js';
 import { apiKey, forgetKey, keyAsked } from './session/session.js';
 
 /** A visit that begins with a picture needs no list. */
@@ -61,6 +60,17 @@ const ServiceView = lazy(
   'Service',
 );
 
+const ShortcutHelp = lazy('Opening the keys', async () => {
+  const { ShortcutHelp: loaded } = await import('./parts/shortcut-help.js');
+  return loaded;
+});
+
+/** Most services of one machine have no keys. */
+const KeyPage = lazy('Opening the key', async () => {
+  const { KeyPage: loaded } = await import('./session/key-page.js');
+  return loaded;
+});
+
 type Section = 'detect' | 'jobs' | 'watches' | 'counts' | 'service';
 
 const SECTIONS: readonly { screen: Section; name: string; icon: IconName }[] = [
@@ -101,7 +111,7 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {isAsked ? <KeyPage /> : <CurrentView />}
       </main>
-      <ShortcutHelp />
+      {isHelpOpen.value && <ShortcutHelp />}
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** Counts as rows, which the chart, the table and the CSV file share. */
-import type { Counts, CountGroup, CountSum, ShownCounts } from './counts-request.js';
+import type { Counts } from '../../client/records.js';
+import type { CountGroup, CountSum, ShownCounts } from './counts-request.js';
 import { DAY_H, dayStart, dayText, hourOf, hourText, type HourRange } from './wall-hours.js';
 
 /** Hours of 31 days; more of them are no chart that can be read. */

@@ -1,6 +1,7 @@
 /** Counts in words: what was found, how it differs, and what the numbers leave out. */
 import { exactPercent, grouped, plural, significant } from '../text/format.js';
-import type { Counts, CountSum, ShownCounts } from './counts-request.js';
+import type { Counts } from '../../client/records.js';
+import type { CountSum, ShownCounts } from './counts-request.js';
 import { isOtherQuestion } from './counts-choice.js';
 
 export const boxes = (count: number): string => plural(count, 'box', 'boxes');

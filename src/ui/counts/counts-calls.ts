@@ -1,25 +1,29 @@
-/** The calls of the view, with the key of this tab. */
-import { ApiCalls } from '../../client/api-calls.js';
-import { HttpCaller } from '../../client/http-call.js';
-import { accessWith, apiKey } from '../session/session.js';
+/** The calls of the view. */
+import type { Counts } from '../../client/records.js';
+import { service } from '../session/session.js';
 import type { CountsChoice } from './counts-choice.js';
-import { countsPath, type Counts, type ShownCounts } from './counts-request.js';
-
-const calls = (): ApiCalls => new ApiCalls(new HttpCaller(accessWith(apiKey.peek())), undefined);
+import { questionOf, scopeOf, type ShownCounts } from './counts-request.js';
+import type { HourRange } from './wall-hours.js';
 
 export async function askCounts(choice: CountsChoice): Promise<ShownCounts> {
   const { hours, otherHours } = choice;
-  const get = (path: string): Promise<Counts> => calls().get<Counts>(path);
   const isBounded = hours.from !== null || hours.to !== null;
   const asJobsAsked: CountsChoice = { ...choice, by: 'day', view: '', min: null };
   const [counts, other, everything] = await Promise.all([
-    get(countsPath(choice, hours)),
-    otherHours && get(countsPath(choice, otherHours)),
-    isBounded ? get(countsPath(asJobsAsked, { from: null, to: null })) : null,
+    ask(choice, hours),
+    otherHours && ask(choice, otherHours),
+    isBounded ? ask(asJobsAsked, { from: null, to: null }) : null,
   ]);
   return { choice, counts, other, everything };
 }
 
-/** The CSV file in chunks. */
-export const countsFile = (path: string): AsyncGenerator<Uint8Array<ArrayBuffer>, void> =>
-  calls().file(path);
+function ask(choice: CountsChoice, hours: HourRange): Promise<Counts> {
+  return service.countsOf(scopeOf(choice, hours), { question: questionOf(choice) });
+}
+
+/** The CSV file of a range in chunks. */
+export const countsFile = (
+  choice: CountsChoice,
+  hours: HourRange,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> =>
+  service.countsOfCsv(scopeOf(choice, hours), { question: questionOf(choice) });

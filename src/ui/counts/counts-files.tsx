@@ -6,6 +6,8 @@ import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { saveChunks, saveFile } from '../parts/save-file.js';
 import { apiKey } from '../session/session.js';
+import type { CountsChoice } from './counts-choice.js';
+import type { HourRange } from './wall-hours.js';
 import { countsCsv } from './counts-csv.js';
 import { countsFile } from './counts-calls.js';
 import { countsCommand, countsPath } from './counts-request.js';
@@ -36,7 +38,7 @@ export function CountsFiles({ shown, rows, others, hidden }: ShownRows) {
           </Button>
         ) : (
           ranges.map((hours, at) => (
-            <CsvLink key={at} path={countsPath(choice, hours, 'csv')} file={name} fault={fault}>
+            <CsvLink key={at} choice={choice} hours={hours} file={name} fault={fault}>
               {at === 0 ? 'CSV' : 'CSV of the other range'}
             </CsvLink>
           ))
@@ -52,22 +54,23 @@ export function CountsFiles({ shown, rows, others, hidden }: ShownRows) {
 }
 
 interface CsvLinkProps {
-  path: string;
+  choice: CountsChoice;
+  hours: HourRange;
   file: string;
   fault: { value: unknown };
   children: string;
 }
 
 /** A link cannot send a key: the file is fetched first. */
-function CsvLink({ path, file, fault, children }: CsvLinkProps) {
+function CsvLink({ choice, hours, file, fault, children }: CsvLinkProps) {
   const fetchFile = (event: Event): void => {
     event.preventDefault();
-    saveChunks(countsFile(path), file).catch((error: unknown) => (fault.value = error));
+    saveChunks(countsFile(choice, hours), file).catch((error: unknown) => (fault.value = error));
   };
   return (
     <a
       class="button"
-      href={path}
+      href={countsPath(choice, hours, 'csv')}
       download={file}
       onClick={apiKey.value === null ? undefined : fetchFile}
     >

@@ -1,22 +1,11 @@
 /** Requests of the view, and their answers. */
 import { queryOf } from '../../client/api-calls.js';
-import type { JobCounts } from '../../client/records.js';
+import type { Counts, CountsQuery, JobQuestion } from '../../client/records.js';
 import type { CountsChoice, CountsGrouping } from './counts-choice.js';
 import { hourKey, type HourRange } from './wall-hours.js';
 
-export type CountSum = JobCounts['total'];
-export type CountGroup = JobCounts['groups'][number];
-
-export type Counts = Omit<JobCounts, 'job_id' | 'status'> & {
-  watch: string | null;
-  tag: string | null;
-  /** `2025-11-01T00:00` */
-  from: string | null;
-  to: string | null;
-  jobs: number;
-  removed_images: number;
-  unanswered_images: number;
-};
+export type CountSum = Counts['total'];
+export type CountGroup = Counts['groups'][number];
 
 /** The answers to one choice. */
 export interface ShownCounts {
@@ -31,20 +20,28 @@ export interface ShownCounts {
 /** Classes and regions are those of the total: days are the shortest list of groups that the service has. */
 const wireGrouping = (by: CountsGrouping) => (by === 'class' || by === 'region' ? 'day' : by);
 
-/** The path of a range of the choice. */
-export function countsPath(choice: CountsChoice, hours: HourRange, format?: 'csv'): string {
-  const { watch, tag, by, view, min } = choice;
+/** The scope of a range of the choice, as the client takes it. */
+export function scopeOf({ watch, tag, by }: CountsChoice, hours: HourRange): CountsQuery {
   const bound = (hour: number | null) => (hour === null ? undefined : hourKey(hour));
-  return `/v1/counts${queryOf({
+  return {
     watch: watch === '' ? undefined : watch,
     tag: tag === '' ? undefined : tag,
     from: bound(hours.from),
     to: bound(hours.to),
     by: wireGrouping(by),
-    view: view === '' ? undefined : view,
-    confidence_threshold: min === null ? undefined : min / 100,
-    format,
-  })}`;
+  };
+}
+
+export function questionOf({ view, min }: CountsChoice): JobQuestion {
+  return {
+    ...(view !== '' && { view }),
+    ...(min !== null && { confidence_threshold: min / 100 }),
+  };
+}
+
+/** The path of a range of the choice. */
+export function countsPath(choice: CountsChoice, hours: HourRange, format?: 'csv'): string {
+  return `/v1/counts${queryOf({ ...scopeOf(choice, hours), ...questionOf(choice), format })}`;
 }
 
 /** The same as a command line. */

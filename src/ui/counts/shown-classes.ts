@@ -10,7 +10,7 @@ const LEAST = 0.01;
 const choice = boxFilter(signal([]), {
   floor: signal(LEAST),
   first: signal(FIRST_MIN / 100),
-  known: signal(LEAST),
+  byClass: signal(new Map()),
 });
 
 /** The service filters: there are no boxes here, and a confidence that is none is that of each job. */

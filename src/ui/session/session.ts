@@ -1,6 +1,6 @@
 /** The API key of this tab, and the client that carries it. */
 import { signal, type Signal } from '@preact/signals';
-import { LatticeClient, type ClientOptions } from '../../client/lattice-client.js';
+import { LatticeClient } from '../../client/lattice-client.js';
 
 const NAME = 'lattice-api-key';
 /** Longer than the service lets a detection take by itself. */
@@ -20,13 +20,9 @@ export const isUnreachable = signal(false);
 /** Another one with each key. */
 export let service = clientOf(apiKey.peek());
 
+/** Client without retries: the page shows each answer at once, and repeats no call in the background. */
 function clientOf(key: string | null): LatticeClient {
-  return new LatticeClient(accessWith(key));
-}
-
-/** Access without retries: the page shows each answer at once, and repeats no call in the background. */
-export function accessWith(key: string | null): ClientOptions {
-  return {
+  return new LatticeClient({
     url: location.origin,
     apiKey: key ?? undefined,
     deadlineMs: DEADLINE_MS,
@@ -39,7 +35,7 @@ export function accessWith(key: string | null): ClientOptions {
       isUnreachable.value = !isReached;
       if (isReached) lastAnswer.value = Date.now();
     },
-  };
+  });
 }
 
 /** The newest call whose answer each signal shows. */

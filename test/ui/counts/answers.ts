@@ -1,5 +1,6 @@
 /** Answers of the service with counts, for the tests. */
-import type { CountGroup, Counts, ShownCounts } from '../../../src/ui/counts/counts-request.js';
+import type { Counts } from '../../../src/client/records.js';
+import type { CountGroup, ShownCounts } from '../../../src/ui/counts/counts-request.js';
 import { readChoice } from '../../../src/ui/counts/counts-choice.js';
 import type { Query } from '../../../src/ui/address/address.js';
 import { hourOf } from '../../../src/ui/counts/wall-hours.js';

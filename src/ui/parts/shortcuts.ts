@@ -1,7 +1,6 @@
-/** Keys of the views: one table serves the keyboard and the help. */
+/** Keys of the views: one table serves the keyboard and the help, see `shortcut-help.tsx`. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Modal } from './modal.js';
 
 export interface Shortcut {
   /** Names of keys from `KeyboardEvent.key`; a space separates two keys that are pressed one after the other. */
@@ -19,8 +18,8 @@ interface Table {
   shortcuts: readonly Shortcut[];
 }
 
-const tables = signal<readonly Table[]>([]);
-const isHelpOpen = signal(false);
+export const tables = signal<readonly Table[]>([]);
+export const isHelpOpen = signal(false);
 /** Two keys follow each other within this time. */
 const SEQUENCE_MS = 1_000;
 
@@ -83,29 +82,4 @@ function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement)
     return !['range', 'checkbox', 'radio'].includes(target.type);
   return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
-}
-
-export function ShortcutHelp() {
-  if (!isHelpOpen.value) return null;
-  return (
-    <Modal title="Keys" onClose={() => (isHelpOpen.value = false)}>
-      {tables.value.map(({ name, shortcuts }) => (
-        <section key={name} class="shortcuts">
-          <h3>{name}</h3>
-          <dl>
-            {shortcuts.map(({ keys, title }) => (
-              <div key={keys}>
-                <dt>
-                  {keys.split(' ').map((key) => (
-                    <kbd key={key}>{key}</kbd>
-                  ))}
-                </dt>
-                <dd>{title}</dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      ))}
-    </Modal>
-  );
 }
