@@ -13,7 +13,7 @@ import type { AddRoute } from '../route.js';
 const PAGE = 'index.html';
 /** The output of Vite (`npm run build`): one page, and files beside it without folders. */
 const BUILT = join(PACKAGE_ROOT, 'dist', 'ui');
-const ASSET = /^[a-z][a-z-]*\.(?:css|js|svg|woff2|txt)$/;
+const ASSET = /^[a-z][\w-]*\.(?:css|js|svg|woff2|txt)$/i;
 
 /** Pictures are blobs, because an `img` element cannot send a key. The browser refuses markup made from text. */
 const POLICY =

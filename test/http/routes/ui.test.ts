@@ -43,6 +43,14 @@ test('every file that the page names exists', async () => {
   expect(style).not.toMatch(/data:|https?:|@import/);
 });
 
+test('every script that the build makes is served', async () => {
+  const built = readdirSync(join(PROJECT_ROOT, 'dist/ui')).filter((name) => name.endsWith('.js'));
+  expect(built.length).toBeGreaterThan(10);
+  for (const name of built) {
+    expect((await app.app.request(`/ui/${name}`)).status, name).toBe(200);
+  }
+});
+
 test('no text is parsed as markup or as a script', () => {
   for (const text of sources) {
     expect(text).not.toMatch(
