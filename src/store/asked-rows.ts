@@ -24,6 +24,9 @@ export interface AskedImage {
 export interface AskedJobRow {
   number: number;
   keyId: string | null;
+  imageCount: number;
+  /** Images with a result. */
+  succeeded: number;
   settings: Pick<JobSettings, 'options' | 'scoreFloor'>;
 }
 
@@ -64,7 +67,7 @@ export class AskedRows {
 
   /** The images with a result from index `from` on, before `until`. Throws `NeedsView`. */
   *images(
-    { number, keyId, settings }: AskedJobRow,
+    { number, keyId, imageCount, succeeded, settings }: AskedJobRow,
     question: Asked,
     from: number,
     until: number,
@@ -76,8 +79,9 @@ export class AskedRows {
       'SELECT task, found, view, counted FROM image_boxes WHERE task >= ? AND task < ? ORDER BY task',
       ...range,
     ) as FoundRow[];
-    const isWhole = rows.every(({ counted }) => counted !== null);
-    if (isWhole && rows.length === this.#results(range))
+    const isAll = from === 0 && until >= imageCount;
+    const results = isAll ? succeeded : this.#results(range);
+    if (rows.length === results && rows.every(({ counted }) => counted !== null))
       yield* this.#ofBoxes(rows, question, options);
     else yield* this.#ofResults(range, question, options);
   }

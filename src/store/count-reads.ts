@@ -24,7 +24,7 @@ import type { Statements } from './statements.js';
 /** So many rows or images are read between two other calls: they take a few milliseconds. */
 const ROWS_PER_STEP = 1000;
 const IMAGES_PER_STEP = 500;
-/** Rows that retention moves while they are read are read again. */
+/** Jobs of which one is removed while they are read are read again. */
 const TRIES = 5;
 
 /** Counts over jobs. */
@@ -61,6 +61,7 @@ interface JobRow {
   keyId: string | null;
   settings: string;
   imageCount: number;
+  succeeded: number;
   waiting: number;
   completedAt: number | null;
 }
@@ -76,7 +77,10 @@ export class CountReads {
     this.#asked = new AskedRows(statements);
   }
 
-  /** Counts by the question of each job, or by another one. */
+  /**
+   * Counts by the question of each job, or by another one. Throws `storage_unavailable` where jobs of the scope that were
+   * asked were removed during each try.
+   */
   *countSums(scope: CountScope, asked: Asked | null): Steps<Counted | { viewNeeded: ViewNeeded }> {
     for (let tried = 0; tried < TRIES; tried++) {
       const { moves } = this.#scopes;
@@ -87,7 +91,8 @@ export class CountReads {
         if (!(error instanceof NeedsView)) throw error;
         return { viewNeeded: error.needed };
       }
-      if (moves === this.#scopes.moves) return tally.result(scope);
+      const isOfManyJobs = asked !== null && typeof scope.jobs !== 'number';
+      if (!isOfManyJobs || moves === this.#scopes.moves) return tally.result(scope);
     }
     const detail = 'Results are being removed: their counts cannot be read at the moment.';
     throw new LatticeError('storage_unavailable', detail, { retryAfterS: 5 });
@@ -254,7 +259,7 @@ export class CountReads {
   #jobs(scope: CountScope, from: number): JobRow[] {
     const jobs = wherePart(scope, from);
     return this.#statements.all(
-      `SELECT jobs.number, key_id AS keyId, settings, image_count AS imageCount, image_count - finished AS waiting,
+      `SELECT jobs.number, key_id AS keyId, settings, image_count AS imageCount, succeeded, image_count - finished AS waiting,
          completed_at AS completedAt FROM ${jobs.from} ${jobs.where} ORDER BY jobs.number LIMIT ${JOBS_PER_READ}`,
       ...jobs.values,
     ) as JobRow[];

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ImageOutcome } from '../../src/store/job.js';
+import { eventual } from '../support/eventually.js';
 import { okOutcome } from '../support/outcomes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { browserPath, withPage, type OpenedPage } from './browser.js';
@@ -82,8 +83,10 @@ describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
     await checkLooks(page, 'job-agreement');
     await tiles.first().click();
     await page.locator('.agreed-picture .stage img').waitFor();
-    const drawn = (change: string) => page.locator(`.agreed-picture .box-lines .${change}`).count();
-    expect([await drawn('gained'), await drawn('lost'), await drawn('changed')]).toEqual([1, 1, 1]);
+    // The boxes are placed once the picture has its size.
+    for (const change of ['gained', 'lost', 'changed']) {
+      await eventual(() => page.locator(`.agreed-picture .box-lines .${change}`).count()).toBe(1);
+    }
     await page.keyboard.press('Escape');
     await page.getByLabel('Compare with another model').selectOption('vehicles-v8n.pt');
     await page.getByRole('button', { name: 'Run it' }).click();

@@ -102,6 +102,18 @@ test('rows of removed jobs are counted once while they are moved, step by step',
   }
 });
 
+test('counts of a job do not wait until no other one is removed', async () => {
+  const number = await job(Array.from({ length: 5_000 }, (_, index) => index % 24));
+  const asked = { question: { confidence: 0.3 }, viewRegions: null, storedViews: {} };
+  let isCounted = false;
+  const counted = store.countSums({ jobs: number }, asked).finally(() => (isCounted = true));
+  while (!isCounted) {
+    await job([1]);
+    await store.remove(`job_${jobs}`, null);
+  }
+  expect(((await counted) as Counted).jobs).toBe(1);
+});
+
 test('a submission does not wait for counts of many images', async () => {
   const number = await job(Array.from({ length: 5_000 }, (_, index) => index % 24));
   const asked = { question: { confidence: 0.3 }, viewRegions: null, storedViews: {} };
