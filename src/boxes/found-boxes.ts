@@ -73,7 +73,7 @@ export function unpackFound(packed: Uint8Array, least = -Infinity): FoundBoxes {
     const top = reader.number();
     const right = left + reader.number();
     const bottom = top + reader.number();
-    const box = [left, top, right, bottom].map((side) => side / PER_PIXEL) as Corners;
+    const box: Corners = [left / PER_PIXEL, top / PER_PIXEL, right / PER_PIXEL, bottom / PER_PIXEL];
     detections.push({ box, confidence, class: name });
   }
   const isCut = (flags & IS_CUT) !== 0;

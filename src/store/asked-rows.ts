@@ -13,11 +13,16 @@ import type { JobSettings } from './job.js';
 import { MAX_IMAGES, taskId, type StoredFound } from './job-records.js';
 import type { Statements } from './statements.js';
 
+/** The row of `job_counts` that has an image. */
+export interface Place {
+  folder: string;
+  hour: string;
+}
+
 /** An image with a result. */
 export interface AskedImage {
   index: number;
-  folder: string;
-  hour: string;
+  place: Place;
   refined: Refined;
 }
 
@@ -51,8 +56,6 @@ interface ResultRow extends StoredFound {
   taken: string | null;
   outcome: string | null;
 }
-
-type Place = Pick<AskedImage, 'folder' | 'hour'>;
 
 /** Rows of `job_counts` whose folder and hour are remembered: they never change. */
 const MOST_PLACES = 10_000;
@@ -107,9 +110,9 @@ export class AskedRows {
     options: OptionsOf,
   ): Generator<AskedImage, void> {
     for (const { task, counted, found, view } of rows) {
-      const { folder, hour } = this.#placeOf(counted ?? 0);
+      const place = this.#placeOf(counted ?? 0);
       const refined = refine(question, options, { found, view }, null);
-      yield { index: task % MAX_IMAGES, folder, hour, refined };
+      yield { index: task % MAX_IMAGES, place, refined };
     }
   }
 
@@ -118,7 +121,8 @@ export class AskedRows {
     if (known !== undefined) return known;
     const sql = 'SELECT folder, hour FROM job_counts WHERE number = ?';
     const place = this.#statements.get(sql, number) as Place;
-    this.remember([{ number, ...place }]);
+    if (this.#places.size >= MOST_PLACES) this.#places.clear();
+    this.#places.set(number, place);
     return place;
   }
 
@@ -133,8 +137,7 @@ export class AskedRows {
       const result = outcome === null ? null : (JSON.parse(outcome) as ProcessedImage);
       yield {
         index: task % MAX_IMAGES,
-        folder: folderOf({ path }),
-        hour: hourOf(taken),
+        place: { folder: folderOf({ path }), hour: hourOf(taken) },
         refined: refine(question, options, stored, result),
       };
     }

@@ -6,7 +6,7 @@ import type { DetectOptions } from '../api/options.js';
 import type { Detection } from '../api/schemas/image.js';
 import { thresholdsOf } from '../boxes/refine-detections.js';
 import { questionFault, type Asked, type Refined } from './asked-boxes.js';
-import { AskedRows, NeedsView, type AskedJobRow } from './asked-rows.js';
+import { AskedRows, NeedsView, type AskedJobRow, type Place } from './asked-rows.js';
 import {
   whereHours,
   whereJobs,
@@ -15,7 +15,7 @@ import {
   type JobsOf,
   type ScopeCounts,
 } from './count-rows.js';
-import { SumsByHour, type HourRow, type SumRow } from './count-sum.js';
+import { SumsByHour, type CountSum, type HourRow, type SumRow } from './count-sum.js';
 import { jobNotFound } from './job.js';
 import { taskId } from './job-records.js';
 import { askedSettings } from './job-rows.js';
@@ -78,7 +78,7 @@ export class CountReads {
   }
 
   /**
-   * Counts by the question of each job, or by another one. Throws `storage_unavailable` where jobs of the scope that were
+   * Counts by the question of each job, or by another one. Throws `storage_unavailable` where jobs of a scope that is
    * asked were removed during each try.
    */
   *countSums(scope: CountScope, asked: Asked | null): Steps<Counted | { viewNeeded: ViewNeeded }> {
@@ -234,8 +234,8 @@ export class CountReads {
     until: number,
   ): void {
     const row = { ...job, keyId, settings: tally.settings(job.settings) };
-    for (const { folder, hour, refined } of this.#asked.images(row, asked, from, until)) {
-      if (isWithin(scope, hour)) tally.addImage(folder, hour, refined);
+    for (const { place, refined } of this.#asked.images(row, asked, from, until)) {
+      if (isWithin(scope, place.hour)) tally.addImage(place, refined);
     }
   }
 
@@ -294,6 +294,8 @@ const isWithin = ({ from, until }: CountScope, hour: string): boolean =>
 /** Counts as they are added up. */
 class Tally {
   readonly #sums = new SumsByHour();
+  /** The same sums. */
+  readonly #byPlace = new Map<Place, CountSum>();
   readonly #steps = new Map<string, number[]>();
   readonly #settings = new Map<string, AskedJobRow['settings']>();
   readonly #refused = new Map<string, boolean>();
@@ -328,8 +330,10 @@ class Tally {
     }
   }
 
-  addImage(folder: string, hour: string, { detections, regionCounts }: Refined): void {
-    this.#sums.of(folder, hour).addBoxes(detections, regionCounts);
+  addImage(place: Place, { detections, regionCounts }: Refined): void {
+    const sum = this.#byPlace.get(place) ?? this.#sums.of(place.folder, place.hour);
+    this.#byPlace.set(place, sum);
+    sum.addBoxes(detections, regionCounts);
     for (const { class: name, confidence } of detections) {
       const steps = this.#steps.get(name) ?? [];
       this.#steps.set(name, steps);
