@@ -40,6 +40,8 @@ interface Group {
   folder: string;
   hour: string;
   number: number;
+  /** It has no row yet. */
+  isNew: boolean;
   sum: CountSum;
   /** The images of this batch. */
   added: CountSum;
@@ -50,10 +52,16 @@ export class JobSums {
   readonly #statements: Statements;
   readonly #job: number;
   readonly #groups = new Map<string, Group>();
+  /** Number of the next new row; null: to be read. */
+  #next: number | null;
+  readonly #isFirst: boolean;
 
-  constructor(statements: Statements, jobNumber: number) {
+  /** `isFirst`: the job has no row yet. */
+  constructor(statements: Statements, jobNumber: number, isFirst: boolean) {
     this.#statements = statements;
     this.#job = jobNumber;
+    this.#isFirst = isFirst;
+    this.#next = isFirst ? taskId(jobNumber, 0) : null;
   }
 
   /** Returns the number of the row that has the image. Call `save` after the last one. */
@@ -69,9 +77,12 @@ export class JobSums {
 
   save(): void {
     const scope = scopeOf(this.#statements, this.#job);
-    for (const { number, folder, hour, sum, added } of this.#groups.values()) {
+    for (const { number, isNew, folder, hour, sum, added } of this.#groups.values()) {
       const text = JSON.stringify(sum.toRow());
-      this.#statements.run('UPDATE job_counts SET sum = ? WHERE number = ?', text, number);
+      if (isNew) {
+        const sql = 'INSERT INTO job_counts (number, folder, hour, sum) VALUES (?, ?, ?, ?)';
+        this.#statements.run(sql, number, folder, hour, text);
+      } else this.#statements.run('UPDATE job_counts SET sum = ? WHERE number = ?', text, number);
       if (scope === null) continue;
       changeScope(this.#statements, scope, { folder, hour }, (all) => {
         all.merge(added.toRow());
@@ -83,8 +94,11 @@ export class JobSums {
     const key = `${hour} ${folder}`;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const stored = this.#stored(folder, hour) ?? this.#inserted(folder, hour);
-    const group = { folder, hour, ...stored, added: new CountSum() };
+    const stored = this.#isFirst ? undefined : this.#stored(folder, hour);
+    const group = {
+      ...{ folder, hour, isNew: stored === undefined, added: new CountSum() },
+      ...(stored ?? { number: this.#newNumber(), sum: new CountSum() }),
+    };
     this.#groups.set(key, group);
     return group;
   }
@@ -99,15 +113,19 @@ export class JobSums {
     return row && { number: row.number, sum: new CountSum(JSON.parse(row.sum) as SumRow) };
   }
 
-  #inserted(folder: string, hour: string): Pick<Group, 'number' | 'sum'> {
-    const number = this.#statements.insert(
-      `INSERT INTO job_counts (number, folder, hour, sum)
-       VALUES ((SELECT coalesce(max(number) + 1, ?1) FROM job_counts WHERE number >= ?1 AND number < ?1 + ${MAX_IMAGES}), ?2, ?3, '')`,
-      taskId(this.#job, 0),
-      folder,
-      hour,
-    );
-    return { number, sum: new CountSum() };
+  #newNumber(): number {
+    this.#next ??= this.#afterLast();
+    return this.#next++;
+  }
+
+  #afterLast(): number {
+    const first = taskId(this.#job, 0);
+    const { next } = this.#statements.get(
+      `SELECT coalesce(max(number) + 1, ?1) AS next FROM job_counts
+       WHERE number >= ?1 AND number < ?1 + ${MAX_IMAGES}`,
+      first,
+    ) as { next: number };
+    return next;
   }
 }
 

@@ -50,10 +50,11 @@ export class ImageFacts {
   /** Figures of the images that were added. */
   readonly figures = { ...NO_FIGURES };
 
-  constructor(statements: Statements, jobNumber: number) {
+  /** `isFirst`: no image of the job has an outcome yet. */
+  constructor(statements: Statements, jobNumber: number, isFirst: boolean) {
     this.#statements = statements;
     this.#jobNumber = jobNumber;
-    this.#sums = new JobSums(statements, jobNumber);
+    this.#sums = new JobSums(statements, jobNumber, isFirst);
   }
 
   /** `path` is that of the image. Call `save` after the last one. */

@@ -143,7 +143,7 @@ export class JobWrites {
     if (row?.status !== 'running' || row.fencingToken !== fencingToken) return null;
     const toStore =
       row.watch === null ? outcomes : this.#watched.applyOutcomes(jobNumber, outcomes, at);
-    const facts = new ImageFacts(this.#statements, jobNumber);
+    const facts = new ImageFacts(this.#statements, jobNumber, row.finishedImages === 0);
     const stored = toStore.filter((outcome) => {
       const path = this.#insertOutcome(jobNumber, outcome);
       if (path !== null) facts.add(outcome, path);
