@@ -52,6 +52,11 @@ export interface AskedParts {
 
 type Success = Extract<ImageOutcome, { status: 'ok' }>;
 
+interface AskedJob {
+  stored: StoredJob;
+  options: OptionsAsked;
+}
+
 /** An image with its boxes; null: it has no result. */
 interface AskedCounts extends ImageCounts {
   outcome: ImageState['outcome'];
@@ -107,10 +112,7 @@ export class AskedImages implements JobImages {
   }
 
   async imagesAt({ jobId }: Job, indexes: readonly number[]): Promise<ImageEntry[]> {
-    const { store, pages } = this.#parts;
-    const { stored, options } = await this.#asked(jobId);
-    const images = await pages.at(stored, indexes, (...part) => store.foundImagesAt(...part));
-    return this.#entries(images, stored, options);
+    return this.#at(await this.#asked(jobId), indexes);
   }
 
   async filteredImages(
@@ -118,19 +120,14 @@ export class AskedImages implements JobImages {
     filter: ImageFilter,
     { offset, limit, sort = 'input' }: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }> {
-    const { stored } = await this.#asked(job.jobId);
-    const { indexes, matching } = await this.#found(stored, filter, offset, limit, sort);
-    const entries = indexes.length === 0 ? [] : await this.imagesAt(job, indexes);
+    const asked = await this.#asked(job.jobId);
+    const { indexes, matching } = await this.#found(asked.stored, filter, offset, limit, sort);
+    const entries = indexes.length === 0 ? [] : await this.#at(asked, indexes);
     return { entries, matching };
   }
 
   async tally({ jobId }: Job): Promise<ImageTally> {
-    const { stored } = await this.#asked(jobId);
-    const { total, steps } = await countSums(
-      this.#parts.store,
-      { jobs: stored.number },
-      this.#views,
-    );
+    const { total, steps } = await this.countSums(jobId);
     const { images, failed, empty } = total;
     const boxes = inOrder(new Map(steps)).flatMap(([name, counts]) =>
       counts.flatMap((count, step) => (count > 0 ? [{ class: name, step, boxes: count }] : [])),
@@ -173,7 +170,13 @@ export class AskedImages implements JobImages {
     return { indexes: found.images.map(({ index }) => index), matching: found.matching };
   }
 
-  async #asked(jobId: string): Promise<{ stored: StoredJob; options: OptionsAsked }> {
+  async #at({ stored, options }: AskedJob, indexes: readonly number[]): Promise<ImageEntry[]> {
+    const { store, pages } = this.#parts;
+    const images = await pages.at(stored, indexes, (...part) => store.foundImagesAt(...part));
+    return this.#entries(images, stored, options);
+  }
+
+  async #asked(jobId: string): Promise<AskedJob> {
     const stored = await this.#parts.store.find(jobId, null);
     const { options: asked } = this.jobAsked(stored).spec;
     return { stored, options: { own: stored.spec.options, asked } };

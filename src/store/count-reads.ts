@@ -8,8 +8,7 @@ import { thresholdsOf } from '../boxes/refine-detections.js';
 import { questionFault, type Asked, type Refined } from './asked-boxes.js';
 import { AskedRows, NeedsView, type AskedJobRow, type Place } from './asked-rows.js';
 import {
-  whereHours,
-  whereJobs,
+  hourBounds,
   type CountScope,
   type HourText,
   type JobsOf,
@@ -18,7 +17,9 @@ import {
 import { SumsByHour, type CountSum, type HourRow, type SumRow } from './count-sum.js';
 import { jobNotFound } from './job.js';
 import { taskId } from './job-records.js';
+import { conditions } from './job-reads.js';
 import { askedSettings } from './job-rows.js';
+import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 
 /** So many rows or images are read between two other calls: they take a few milliseconds. */
@@ -56,12 +57,8 @@ export interface ViewNeeded {
   keyId: string | null;
 }
 
-interface JobRow {
-  number: number;
-  keyId: string | null;
+interface JobRow extends Omit<AskedJobRow, 'settings'> {
   settings: string;
-  imageCount: number;
-  succeeded: number;
   waiting: number;
   completedAt: number | null;
 }
@@ -108,20 +105,15 @@ export class CountReads {
     filter: ImageFilter,
     { byMargin, offset, limit }: { byMargin: boolean; offset: number; limit: number },
   ): Steps<Passing | { viewNeeded: ViewNeeded }> {
-    const [job] = this.#jobs({ jobs: jobNumber }, 0);
-    if (job === undefined) throw jobNotFound();
-    const settings = askedSettings(job.settings);
-    const options = optionsWith(settings.options, asked.question);
+    const [row] = this.#jobs({ jobs: jobNumber }, 0);
+    if (row === undefined) throw jobNotFound();
+    const job = { ...row, settings: askedSettings(row.settings) };
+    const options = optionsWith(job.settings.options, asked.question);
     const passing: { index: number; margin: number }[] = [];
     try {
       for (let from = 0; from < job.imageCount; from += IMAGES_PER_STEP) {
-        const row = { ...job, settings };
-        for (const { index, refined } of this.#asked.images(
-          row,
-          asked,
-          from,
-          from + IMAGES_PER_STEP,
-        )) {
+        const images = this.#asked.images(job, asked, from, from + IMAGES_PER_STEP);
+        for (const { index, refined } of images) {
           const margin = byMargin ? marginOf(refined, options) : 0;
           if (margin !== null && passes(refined, filter)) passing.push({ index, margin });
         }
@@ -138,11 +130,11 @@ export class CountReads {
 
   *#count(tally: Tally, scope: CountScope, asked: Asked | null): Steps<void> {
     const { jobs } = scope;
-    if (typeof jobs !== 'number') {
+    if (typeof jobs !== 'number')
       yield* this.#countScope(tally, { ...scope, jobs }, asked === null);
-      if (asked === null) yield* this.#countJobs(tally, scope);
-    } else if (asked === null) yield* this.#countJob(tally, jobs);
     if (asked !== null) yield* this.#countAsked(tally, scope, asked);
+    else if (typeof jobs !== 'number') yield* this.#countJobs(tally, scope);
+    else yield* this.#countJob(tally, jobs);
   }
 
   /** Images of jobs and of removed ones. `isCounted`: false notes the removed ones only. */
@@ -151,77 +143,64 @@ export class CountReads {
     scope: CountScope & { jobs: JobsOf },
     isCounted: boolean,
   ): Steps<void> {
-    const hours = whereHours(scope);
-    const where = whereJobs(scope.jobs, { owner: 'owner', watch: 'watch', tags: 'tags' });
-    const clauses = [...where.clauses, ...hours.clauses, ...(isCounted ? [] : ['removed > 0'])];
-    for (let after = 0, isLast = false; !isLast;) {
-      const rows = this.#statements.all(
-        `SELECT number, folder, hour, sum, removed FROM scope_counts
-         WHERE ${[...clauses, 'number > ?'].join(' AND ')} ORDER BY number LIMIT ${ROWS_PER_STEP}`,
-        ...where.values,
-        ...hours.values,
-        after,
-      ) as (HourText & { number: number; removed: number })[];
-      for (const row of rows) {
-        tally.addRemoved(row.removed);
-        if (isCounted) tally.addRow(row);
-      }
-      isLast = rows.length < ROWS_PER_STEP;
-      after = rows.at(-1)?.number ?? after;
-      yield;
-    }
+    const { keyId, watch, tag } = scope.jobs;
+    const sql = `SELECT number, folder, hour, sum, removed FROM scope_counts
+      WHERE number > ? AND owner = coalesce(?, owner) AND watch = coalesce(?, watch) AND instr(tags, ?)
+        AND hour >= ? AND hour < ? AND removed >= ? ORDER BY number LIMIT ${ROWS_PER_STEP}`;
+    const values = [keyId, watch ?? null, tag === undefined ? '' : markedTag(tag)];
+    const least = isCounted ? 0 : 1;
+    const read = (after: number) =>
+      this.#statements.all(sql, after, ...values, ...hourBounds(scope), least) as (HourText &
+        Numbered & { removed: number })[];
+    yield* inSteps(0, read, (row) => {
+      tally.addRemoved(row.removed);
+      if (isCounted) tally.addRow(row);
+    });
   }
 
   *#countJobs(tally: Tally, scope: CountScope): Steps<void> {
-    for (let from = 0, isLast = false; !isLast;) {
-      const jobs = wherePart(scope, from);
-      const rows = this.#statements.all(
-        `SELECT jobs.number, image_count - finished AS waiting, completed_at AS completedAt
-         FROM ${jobs.from} ${jobs.where} ORDER BY jobs.number LIMIT ${ROWS_PER_STEP}`,
+    const read = (after: number) => {
+      const jobs = jobsAfter(scope, after);
+      return this.#statements.all(
+        `SELECT number, image_count - finished AS waiting, completed_at AS completedAt
+         FROM ${jobs.from} ${jobs.where} ORDER BY number LIMIT ${ROWS_PER_STEP}`,
         ...jobs.values,
       ) as Pick<JobRow, 'number' | 'waiting' | 'completedAt'>[];
-      for (const row of rows) tally.addJob(row);
-      isLast = rows.length < ROWS_PER_STEP;
-      from = (rows.at(-1)?.number ?? from) + 1;
-      yield;
-    }
+    };
+    yield* inSteps(0, read, (row) => {
+      tally.addJob(row);
+    });
   }
 
   *#countJob(tally: Tally, jobNumber: number): Steps<void> {
     for (const job of this.#jobs({ jobs: jobNumber }, 0)) tally.addJob(job);
-    for (let after = taskId(jobNumber, 0) - 1, isLast = false; !isLast;) {
-      const rows = this.#statements.all(
-        `SELECT number, folder, hour, sum FROM job_counts WHERE number > ? AND number < ?
-         ORDER BY number LIMIT ${ROWS_PER_STEP}`,
-        after,
-        taskId(jobNumber + 1, 0),
-      ) as (HourText & { number: number })[];
-      for (const row of rows) tally.addRow(row);
-      isLast = rows.length < ROWS_PER_STEP;
-      after = rows.at(-1)?.number ?? after;
-      yield;
-    }
+    const sql = `SELECT number, folder, hour, sum FROM job_counts WHERE number > ? AND number < ?
+      ORDER BY number LIMIT ${ROWS_PER_STEP}`;
+    const end = taskId(jobNumber + 1, 0);
+    const read = (after: number) =>
+      this.#statements.all(sql, after, end) as (HourText & Numbered)[];
+    yield* inSteps(taskId(jobNumber, 0) - 1, read, (row) => {
+      tally.addRow(row);
+    });
   }
 
   *#countAsked(tally: Tally, scope: CountScope, asked: Asked): Steps<void> {
-    let images = 0;
-    for (let next: number | null = 0; next !== null;) {
-      const jobs = this.#jobs(scope, next);
-      for (const job of jobs) {
-        const isAnswered = this.#addOwn(tally, scope, asked, job);
-        const end = isAnswered ? job.imageCount : 0;
-        for (let from = 0; from < end; from += IMAGES_PER_STEP) {
-          const until = Math.min(from + IMAGES_PER_STEP, end);
-          this.#addAsked(tally, scope, asked, job, from, until);
-          images += until - from + JOB_COST;
-          if (images >= IMAGES_PER_STEP) {
-            images = 0;
-            yield;
-          }
-        }
+    for (let after: number | null = 0; after !== null;) {
+      const jobs = this.#jobs(scope, after);
+      for (const row of jobs) {
+        const { isRefused, ...settings } = tally.settings(row.settings, asked);
+        const job = { ...row, settings };
+        const hasImages = this.#addOwn(tally, scope, row, isRefused);
+        const end = hasImages && !isRefused ? job.imageCount : 0;
+        let from = 0;
+        do {
+          this.#addAsked(tally, scope, asked, job, from, Math.min(from + IMAGES_PER_STEP, end));
+          from += IMAGES_PER_STEP;
+          yield;
+        } while (from < end);
       }
       const last = jobs.length < JOBS_PER_READ ? undefined : jobs.at(-1);
-      next = last === undefined || typeof scope.jobs === 'number' ? null : last.number + 1;
+      after = last?.number ?? null;
     }
   }
 
@@ -229,67 +208,75 @@ export class CountReads {
     tally: Tally,
     scope: CountScope,
     asked: Asked,
-    { keyId, ...job }: JobRow,
+    job: AskedJobRow,
     from: number,
     until: number,
   ): void {
-    const row = { ...job, keyId, settings: tally.settings(job.settings) };
-    for (const { place, refined } of this.#asked.images(row, asked, from, until)) {
-      if (isWithin(scope, place.hour)) tally.addImage(place, refined);
+    if (until <= from) return;
+    const [first, end] = hourBounds(scope);
+    for (const { place, refined } of this.#asked.images(job, asked, from, until)) {
+      if (place.hour >= first && place.hour < end) tally.addImage(place, refined);
     }
   }
 
-  /** Adds the part of a job's own rows that every question has. False: its boxes have nothing to add. */
-  #addOwn(tally: Tally, scope: CountScope, asked: Asked, job: JobRow): boolean {
-    const isAnswered = !tally.isRefused(job.settings, asked);
-    const hours = whereHours(scope);
+  /** Adds the part of a job's own rows that every question has. False: it has no image in the hours. */
+  #addOwn(tally: Tally, scope: CountScope, job: JobRow, isRefused: boolean): boolean {
     const rows = this.#statements.all(
       `SELECT number, folder, hour, sum FROM job_counts
-       WHERE ${['number >= ?', 'number < ?', ...hours.clauses].join(' AND ')}`,
+       WHERE number >= ? AND number < ? AND hour >= ? AND hour < ?`,
       taskId(job.number, 0),
       taskId(job.number + 1, 0),
-      ...hours.values,
-    ) as (HourText & { number: number })[];
+      ...hourBounds(scope),
+    ) as (HourText & Numbered)[];
     this.#asked.remember(rows);
     tally.addJob(job);
-    for (const row of rows) tally.addUnasked(row, isAnswered);
-    return isAnswered && rows.length > 0;
+    for (const row of rows) tally.addUnasked(row, isRefused);
+    return rows.length > 0;
   }
 
-  #jobs(scope: CountScope, from: number): JobRow[] {
-    const jobs = wherePart(scope, from);
+  #jobs(scope: CountScope, after: number): JobRow[] {
+    const jobs = jobsAfter(scope, after);
     return this.#statements.all(
-      `SELECT jobs.number, key_id AS keyId, settings, image_count AS imageCount, succeeded, image_count - finished AS waiting,
-         completed_at AS completedAt FROM ${jobs.from} ${jobs.where} ORDER BY jobs.number LIMIT ${JOBS_PER_READ}`,
+      `SELECT number, key_id AS keyId, settings, image_count AS imageCount, succeeded, image_count - finished AS waiting,
+         completed_at AS completedAt FROM ${jobs.from} ${jobs.where} ORDER BY number LIMIT ${JOBS_PER_READ}`,
       ...jobs.values,
     ) as JobRow[];
   }
 }
 
-/** A job takes as long as so many images. */
-const JOB_COST = 3;
 const JOBS_PER_READ = 100;
 
 /** A long read: between two steps the thread serves other calls. */
 type Steps<T> = Generator<undefined, T>;
 
-/** `FROM` and `WHERE` of the jobs of the scope from this one on. */
-function wherePart({ jobs }: CountScope, from: number) {
-  if (typeof jobs === 'number') {
-    return { from: 'jobs', where: 'WHERE jobs.number = ?', values: [jobs] };
-  }
-  const columns = { owner: 'key_id', watch: 'watch', tags: 'marked_tags' };
-  const { clauses, values } = whereJobs(jobs, columns);
-  return {
-    from: jobs.tag === undefined ? 'jobs' : 'job_listings CROSS JOIN jobs ON jobs.number = job',
-    where: `WHERE ${[...clauses, 'jobs.number >= ?'].join(' AND ')}`,
-    values: [...values, from],
-  };
+interface Numbered {
+  number: number;
 }
 
-const isWithin = ({ from, until }: CountScope, hour: string): boolean =>
-  (from === undefined ? until === undefined || hour !== '' : hour >= from) &&
-  (until === undefined || hour < until);
+/** Reads rows in the order of their numbers, those after the last one in each step. */
+function* inSteps<T extends Numbered>(
+  after: number,
+  read: (after: number) => T[],
+  add: (row: T) => void,
+): Steps<void> {
+  for (let last: number | undefined = after; last !== undefined;) {
+    const rows = read(last);
+    for (const row of rows) add(row);
+    last = rows.length < ROWS_PER_STEP ? undefined : rows.at(-1)?.number;
+    yield;
+  }
+}
+
+/** `FROM` and `WHERE` of the jobs of the scope after this one. */
+function jobsAfter({ jobs }: CountScope, after: number) {
+  if (typeof jobs === 'number') return { from: 'jobs', where: 'WHERE number = ?', values: [jobs] };
+  const { from, where, values } = conditions(jobs, false);
+  return {
+    from,
+    where: `WHERE ${[...where, 'number > ?'].join(' AND ')}`,
+    values: [...values, after],
+  };
+}
 
 /** Counts as they are added up. */
 class Tally {
@@ -297,8 +284,7 @@ class Tally {
   /** The same sums. */
   readonly #byPlace = new Map<Place, CountSum>();
   readonly #steps = new Map<string, number[]>();
-  readonly #settings = new Map<string, AskedJobRow['settings']>();
-  readonly #refused = new Map<string, boolean>();
+  readonly #settings = new Map<string, AskedJobRow['settings'] & { isRefused: boolean }>();
   readonly #figures = {
     jobs: 0,
     pendingImages: 0,
@@ -321,9 +307,9 @@ class Tally {
   }
 
   /** Images without a result, and the sources of all times. */
-  addUnasked({ folder, hour, sum }: HourText, isAnswered: boolean): void {
+  addUnasked({ folder, hour, sum }: HourText, isRefused: boolean): void {
     const { images, failed, sources } = JSON.parse(sum) as SumRow;
-    if (!isAnswered) this.#figures.unansweredImages += images;
+    if (isRefused) this.#figures.unansweredImages += images;
     else {
       const part = { images: failed, failed, empty: 0, classes: {}, sources };
       this.#sums.of(folder, hour).merge(part);
@@ -342,18 +328,14 @@ class Tally {
     }
   }
 
-  /** Jobs of a watch have the same text. */
-  settings(text: string): AskedJobRow['settings'] {
-    const settings = this.#settings.get(text) ?? askedSettings(text);
-    this.#settings.set(text, settings);
-    return settings;
-  }
-
-  isRefused(text: string, { question }: Asked): boolean {
-    const isRefused =
-      this.#refused.get(text) ?? questionFault(this.settings(text), question) !== null;
-    this.#refused.set(text, isRefused);
-    return isRefused;
+  /** Settings of a job, by their text: jobs of a watch have the same. `isRefused`: its boxes cannot answer. */
+  settings(text: string, { question }: Asked): AskedJobRow['settings'] & { isRefused: boolean } {
+    const known = this.#settings.get(text);
+    if (known !== undefined) return known;
+    const settings = askedSettings(text);
+    const read = { ...settings, isRefused: questionFault(settings, question) !== null };
+    this.#settings.set(text, read);
+    return read;
   }
 
   result({ jobs }: CountScope): Counted {

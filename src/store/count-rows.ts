@@ -3,10 +3,9 @@
  * folder and hour; `scope_counts` one for all jobs of a watch or with tags, which stays when retention removes a job.
  */
 import { posix } from 'node:path';
-import { CountSum, type HourRow, type SumRow } from './count-sum.js';
+import { CountSum, negated, type HourRow, type SumRow } from './count-sum.js';
 import type { ImageCounts } from './job.js';
 import { MAX_IMAGES, taskId } from './job-records.js';
-import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 
 /** An hour of wall time, as rows have it; empty where the time is not known. */
@@ -40,9 +39,8 @@ interface Group {
   folder: string;
   hour: string;
   number: number;
-  /** It has no row yet. */
-  isNew: boolean;
-  sum: CountSum;
+  /** The sum that is stored; null: there is no row yet. */
+  stored: string | null;
   /** The images of this batch. */
   added: CountSum;
 }
@@ -51,42 +49,37 @@ interface Group {
 export class JobSums {
   readonly #statements: Statements;
   readonly #job: number;
+  readonly #isFirst: boolean;
   readonly #groups = new Map<string, Group>();
   /** Number of the next new row; null: to be read. */
-  #next: number | null;
-  readonly #isFirst: boolean;
+  #next: number | null = null;
 
   /** `isFirst`: the job has no row yet. */
   constructor(statements: Statements, jobNumber: number, isFirst: boolean) {
     this.#statements = statements;
     this.#job = jobNumber;
     this.#isFirst = isFirst;
-    this.#next = isFirst ? taskId(jobNumber, 0) : null;
   }
 
   /** Returns the number of the row that has the image. Call `save` after the last one. */
   add(image: ImageCounts): number {
-    const { number, sum, added } = this.#groupOf(
-      folderOf(image),
-      hourOf(image.taken?.time ?? null),
-    );
-    sum.add(image);
-    added.add(image);
-    return number;
+    const group = this.#groupOf(folderOf(image), hourOf(image.taken?.time ?? null));
+    group.added.add(image);
+    return group.number;
   }
 
   save(): void {
     const scope = scopeOf(this.#statements, this.#job);
-    for (const { number, isNew, folder, hour, sum, added } of this.#groups.values()) {
-      const text = JSON.stringify(sum.toRow());
-      if (isNew) {
+    for (const { number, folder, hour, stored, added } of this.#groups.values()) {
+      const row = added.toRow();
+      if (stored === null) {
         const sql = 'INSERT INTO job_counts (number, folder, hour, sum) VALUES (?, ?, ?, ?)';
-        this.#statements.run(sql, number, folder, hour, text);
-      } else this.#statements.run('UPDATE job_counts SET sum = ? WHERE number = ?', text, number);
-      if (scope === null) continue;
-      changeScope(this.#statements, scope, { folder, hour }, (all) => {
-        all.merge(added.toRow());
-      });
+        this.#statements.run(sql, number, folder, hour, JSON.stringify(row));
+      } else {
+        const sum = JSON.stringify(summed(stored, row));
+        this.#statements.run('UPDATE job_counts SET sum = ? WHERE number = ?', sum, number);
+      }
+      if (scope !== null) addToScope(this.#statements, scope, { folder, hour }, row);
     }
   }
 
@@ -94,66 +87,71 @@ export class JobSums {
     const key = `${hour} ${folder}`;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const stored = this.#isFirst ? undefined : this.#stored(folder, hour);
-    const group = {
-      ...{ folder, hour, isNew: stored === undefined, added: new CountSum() },
-      ...(stored ?? { number: this.#newNumber(), sum: new CountSum() }),
-    };
+    const row = this.#isFirst ? undefined : this.#row(folder, hour);
+    const { number, sum: stored } = row ?? { number: this.#newNumber(), sum: null };
+    const group = { folder, hour, number, stored, added: new CountSum() };
     this.#groups.set(key, group);
     return group;
   }
 
-  #stored(folder: string, hour: string): Pick<Group, 'number' | 'sum'> | undefined {
-    const row = this.#statements.get(
+  #row(folder: string, hour: string): { number: number; sum: string } | undefined {
+    return this.#statements.get(
       `SELECT number, sum FROM job_counts WHERE number / ${MAX_IMAGES} = ? AND hour = ? AND folder = ?`,
       this.#job,
       hour,
       folder,
     ) as { number: number; sum: string } | undefined;
-    return row && { number: row.number, sum: new CountSum(JSON.parse(row.sum) as SumRow) };
   }
 
   #newNumber(): number {
-    this.#next ??= this.#afterLast();
+    this.#next ??= this.#isFirst ? taskId(this.#job, 0) : this.#afterLast();
     return this.#next++;
   }
 
   #afterLast(): number {
-    const first = taskId(this.#job, 0);
     const { next } = this.#statements.get(
-      `SELECT coalesce(max(number) + 1, ?1) AS next FROM job_counts
-       WHERE number >= ?1 AND number < ?1 + ${MAX_IMAGES}`,
-      first,
+      `SELECT coalesce(max(number) + 1, ?1) AS next FROM job_counts WHERE number >= ?1 AND number < ?2`,
+      taskId(this.#job, 0),
+      taskId(this.#job + 1, 0),
     ) as { next: number };
     return next;
   }
 }
 
-/** Changes the sum of a scope; a row without an image goes. `removed`: so many more of its images are removed. */
-function changeScope(
-  statements: Statements,
-  { owner, watch, tags }: Scope,
-  { folder, hour }: Pick<HourRow, 'folder' | 'hour'>,
-  change: (sum: CountSum) => void,
-  removed = 0,
-): void {
-  const key = [owner, watch, tags, folder, hour];
-  const row = statements.get(
-    'SELECT number, sum FROM scope_counts WHERE owner = ? AND watch = ? AND tags = ? AND folder = ? AND hour = ?',
-    ...key,
-  ) as { number: number; sum: string } | undefined;
-  const sum = new CountSum(row && (JSON.parse(row.sum) as SumRow));
-  change(sum);
-  const text = JSON.stringify(sum.toRow());
-  if (row === undefined) {
-    const columns = 'owner, watch, tags, folder, hour, sum, removed';
-    const sql = `INSERT INTO scope_counts (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
-    statements.run(sql, ...key, text, removed);
-  } else if (sum.images <= 0) {
-    statements.run('DELETE FROM scope_counts WHERE number = ?', row.number);
+function summed(stored: string, row: SumRow): SumRow {
+  const sum = new CountSum(JSON.parse(stored) as SumRow);
+  sum.merge(row);
+  return sum.toRow();
+}
+
+const OF_SCOPE = 'owner = ? AND watch = ? AND tags = ? AND folder = ? AND hour = ?';
+
+type At = Pick<HourRow, 'folder' | 'hour'>;
+
+const keyOf = ({ owner, watch, tags }: Scope, { folder, hour }: At): string[] => [
+  ...[owner, watch, tags],
+  ...[folder, hour],
+];
+
+/** Adds to the sum of a scope. `row` may be negative: a sum without an image goes. */
+function addToScope(statements: Statements, scope: Scope, at: At, row: SumRow): void {
+  const key = keyOf(scope, at);
+  const sql = `SELECT number, sum FROM scope_counts WHERE ${OF_SCOPE}`;
+  const stored = statements.get(sql, ...key) as { number: number; sum: string } | undefined;
+  if (stored === undefined) {
+    statements.run(
+      'INSERT INTO scope_counts (owner, watch, tags, folder, hour, sum) VALUES (?, ?, ?, ?, ?, ?)',
+      ...key,
+      JSON.stringify(row),
+    );
+    return;
+  }
+  const sum = summed(stored.sum, row);
+  if (sum.images <= 0) {
+    statements.run('DELETE FROM scope_counts WHERE number = ?', stored.number);
   } else {
-    const sql = 'UPDATE scope_counts SET sum = ?, removed = removed + ? WHERE number = ?';
-    statements.run(sql, text, removed, row.number);
+    const update = 'UPDATE scope_counts SET sum = ? WHERE number = ?';
+    statements.run(update, JSON.stringify(sum), stored.number);
   }
 }
 
@@ -171,32 +169,14 @@ export interface CountScope {
   until?: string | undefined;
 }
 
-type Value = string | number;
+/** After each hour, whose year begins with a digit. */
+const AFTER_ALL = ':';
 
-/** Conditions on columns of jobs or of `scope_counts`, by the names that these have there. */
-export function whereJobs(
-  { keyId, watch, tag }: JobsOf,
-  columns: { owner: string; watch: string; tags: string },
-): { clauses: string[]; values: Value[] } {
-  const given: [clause: string, value: string | null | undefined][] = [
-    [`${columns.owner} = ?`, keyId],
-    [`${columns.watch} = ?`, watch],
-    [`instr(${columns.tags}, ?)`, tag && markedTag(tag)],
-  ];
-  const used = given.flatMap(([clause, value]) =>
-    typeof value === 'string' ? [[clause, value] as const] : [],
-  );
-  return { clauses: used.map(([clause]) => clause), values: used.map(([, value]) => value) };
-}
-
-/** The condition on `hour`; without bounds images without a time are counted too. */
-export function whereHours({ from, until }: CountScope): { clauses: string[]; values: Value[] } {
-  const clauses = [];
-  if (from !== undefined) clauses.push('hour >= ?');
-  // An empty hour is before all others.
-  else if (until !== undefined) clauses.push("hour > ''");
-  if (until !== undefined) clauses.push('hour < ?');
-  return { clauses, values: [from, until].filter((each) => each !== undefined) };
+/** The first hour that counts and the one that no longer does; without bounds images without a time count too. */
+export function hourBounds({ from, until }: CountScope): [from: string, until: string] {
+  const isBounded = from !== undefined || until !== undefined;
+  // The empty hour is before all others.
+  return [from ?? (isBounded ? '0' : ''), until ?? AFTER_ALL];
 }
 
 /** Counts when jobs are removed or have other tags. */
@@ -240,10 +220,11 @@ export class ScopeCounts {
     const scope = { owner, watch: watch ?? '', tags };
     for (const { sum: text, ...at } of rows) {
       const sum = JSON.parse(text) as SumRow;
-      const change = (all: CountSum): void => {
-        if (kept === 0) all.subtract(sum);
-      };
-      changeScope(this.#statements, scope, at, change, kept === 0 ? 0 : sum.images);
+      if (kept === 0) addToScope(this.#statements, scope, at, negated(sum));
+      else {
+        const sql = `UPDATE scope_counts SET removed = removed + ? WHERE ${OF_SCOPE}`;
+        this.#statements.run(sql, sum.images, ...keyOf(scope, at));
+      }
     }
     return rows.length;
   }
@@ -259,14 +240,8 @@ export class ScopeCounts {
     ) as HourText[];
     for (const { sum: text, ...at } of rows) {
       const sum = JSON.parse(text) as SumRow;
-      if (before !== null)
-        changeScope(this.#statements, before, at, (all) => {
-          all.subtract(sum);
-        });
-      if (now !== null)
-        changeScope(this.#statements, now, at, (all) => {
-          all.merge(sum);
-        });
+      if (before !== null) addToScope(this.#statements, before, at, negated(sum));
+      if (now !== null) addToScope(this.#statements, now, at, sum);
     }
   }
 
@@ -299,4 +274,4 @@ export interface SweptJob {
 }
 
 /** `sum`: JSON of a `SumRow`. */
-export type HourText = Pick<HourRow, 'folder' | 'hour'> & { sum: string };
+export type HourText = At & { sum: string };

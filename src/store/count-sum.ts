@@ -59,20 +59,6 @@ export class CountSum {
     this.#regions.add(regions);
   }
 
-  /** Takes back what was merged; a region without boxes stays. */
-  subtract({ images, failed, empty, classes, regions = {}, sources }: SumRow): void {
-    this.merge({
-      images: -images,
-      failed: -failed,
-      empty: -empty,
-      classes: negative(classes),
-      regions: Object.fromEntries(
-        Object.entries(regions).map(([name, own]) => [name, negative(own)] as const),
-      ),
-      sources: negative(sources),
-    });
-  }
-
   get detections(): number {
     return [...this.classes.values()].reduce((sum, boxes) => sum + boxes, 0);
   }
@@ -98,6 +84,19 @@ function addTo<K>(counts: Map<K, number>, key: K, count: number): void {
   const sum = (counts.get(key) ?? 0) + count;
   if (sum === 0) counts.delete(key);
   else counts.set(key, sum);
+}
+
+/** The row that takes this one back where it is merged; a region without boxes stays. */
+export function negated({ images, failed, empty, classes, regions = {}, sources }: SumRow): SumRow {
+  const regionRows = Object.entries(regions).map(([name, own]) => [name, negative(own)] as const);
+  return {
+    images: -images,
+    failed: -failed,
+    empty: -empty,
+    classes: negative(classes),
+    regions: Object.fromEntries(regionRows),
+    sources: negative(sources),
+  };
 }
 
 function negative(counts: Readonly<Record<string, number>>): Record<string, number> {

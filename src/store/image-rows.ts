@@ -64,6 +64,7 @@ export class ImageFacts {
     for (const { name } of FIGURE_ROWS) if (COUNTED[name](image)) this.figures[name] += 1;
     const { detections = [], regionCounts, annotatedPath } = image.status === 'ok' ? image : {};
     const classes = countClasses(detections);
+    const classCounts = Object.fromEntries(classes);
     const weakest = new Map<string, number>();
     for (const { class: name, confidence } of detections) {
       weakest.set(name, Math.min(weakest.get(name) ?? confidence, confidence));
@@ -76,7 +77,7 @@ export class ImageFacts {
       index,
       path,
       failed: image.status !== 'ok',
-      classCounts: Object.fromEntries(classes),
+      classCounts,
       regionCounts: regionCounts ?? {},
       taken,
     });
@@ -94,7 +95,7 @@ export class ImageFacts {
       weakest.size === 0 ? null : Math.min(...weakest.values()),
       classes.size === 0 ? '' : ['', ...classes.keys(), ''].join(CLASS_MARK),
       JSON.stringify(Object.fromEntries(weakest)),
-      JSON.stringify(Object.fromEntries(classes)),
+      JSON.stringify(classCounts),
       regionCounts === undefined ? null : JSON.stringify(regionCounts),
       taken?.time ?? null,
       taken?.source ?? null,

@@ -233,7 +233,8 @@ function condition(
   }
 }
 
-function conditions({ keyId = null, ...filter }: JobFilter, isListed: boolean) {
+/** The jobs that the filter finds: `FROM`, and conditions with their values. `isListed`: with their rows of lists. */
+export function conditions({ keyId = null, ...filter }: JobFilter, isListed: boolean) {
   const given = FILTER_ROWS.filter(({ name }) => filter[name] !== undefined);
   const found = given.map((row) => ({ row, ...condition(row, filter[row.name]) }));
   const where = found.flatMap(({ clauses }) => clauses);

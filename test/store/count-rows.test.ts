@@ -102,6 +102,27 @@ test('rows of removed jobs are counted once while they are moved, step by step',
   }
 });
 
+test('a submission does not wait for jobs that have no image in the hours', async () => {
+  for (let at = 0; at < 300; at += 1) await job([1]);
+  const asked = { question: { confidence: 0.3 }, viewRegions: null, storedViews: {} };
+  const last = `job_${jobs}`;
+  const scope = { jobs: { keyId: null, tag: 'gate' }, from: '2025-11-27T00' };
+  const ended: string[] = [];
+  const counted = store.countSums(scope, asked).then((sums) => {
+    ended.push('counts');
+    return sums as Counted;
+  });
+  await Promise.all([
+    counted,
+    store
+      .relabel(last, null, { notes: 'first' }, 4)
+      .then(() => store.relabel(last, null, { notes: 'second' }, 4))
+      .then(() => ended.push('labels')),
+  ]);
+  expect(await counted).toMatchObject({ jobs: 300, sums: [] });
+  expect(ended).toEqual(['labels', 'counts']);
+});
+
 test('counts of a job do not wait until no other one is removed', async () => {
   const number = await job(Array.from({ length: 5_000 }, (_, index) => index % 24));
   const asked = { question: { confidence: 0.3 }, viewRegions: null, storedViews: {} };
