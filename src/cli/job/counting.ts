@@ -27,13 +27,11 @@ export async function showCounts(
 ): Promise<void> {
   const client = openClient(flags);
   const asked = { question: questionOf(flags) };
-  if (flags.format === 'csv') {
-    await writeOutput(client.countsCsv(jobId, flags.by, asked), flags.output, terminal);
-    return;
-  }
-  const counts = await client.counts(jobId, flags.by, asked);
-  if (flags.json === true) terminal.out(JSON.stringify(counts));
-  else for (const line of countLines(counts)) terminal.out(line);
+  const calls = {
+    file: () => client.countsCsv(jobId, flags.by, asked),
+    counts: () => client.counts(jobId, flags.by, asked),
+  };
+  await print(calls, countLines, flags, terminal);
 }
 
 export interface WatchCountsFlags extends Omit<CountsFlags, 'by'> {
@@ -51,13 +49,32 @@ export async function showWatchCounts(
   const asked = { question: questionOf(flags) };
   const { by, from, to } = flags;
   const scope = { watch, by, from, to };
-  if (flags.format === 'csv') {
-    await writeOutput(client.countsOfCsv(scope, asked), flags.output, terminal);
+  const calls = {
+    file: () => client.countsOfCsv(scope, asked),
+    counts: () => client.countsOf(scope, asked),
+  };
+  const lines = (counts: Counts) => [...countLines(counts), ...leftOutLines(counts)];
+  await print(calls, lines, flags, terminal);
+}
+
+interface CountCalls<T> {
+  file: () => AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
+  counts: () => Promise<T>;
+}
+
+async function print<T>(
+  { file, counts }: CountCalls<T>,
+  lines: (counts: T) => string[],
+  { format, output, json }: Pick<CountsFlags, 'format' | 'output' | 'json'>,
+  terminal: Terminal,
+): Promise<void> {
+  if (format === 'csv') {
+    await writeOutput(file(), output, terminal);
     return;
   }
-  const counts = await client.countsOf(scope, asked);
-  if (flags.json === true) terminal.out(JSON.stringify(counts));
-  else for (const line of [...countLines(counts), ...leftOutLines(counts)]) terminal.out(line);
+  const found = await counts();
+  if (json === true) terminal.out(JSON.stringify(found));
+  else for (const line of lines(found)) terminal.out(line);
 }
 
 function leftOutLines({
