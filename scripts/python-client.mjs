@@ -69,6 +69,12 @@ const OPTIONS = [
     over: 'Question',
     text: 'What counts as a change between two jobs.',
   },
+  {
+    name: 'CountsScope',
+    ...renamed(queryOf('/v1/counts', 'format'), { from: 'since', to: 'until' }),
+    over: 'Question',
+    text: 'Whose images are counted, of which hours, and what is counted together.',
+  },
 ];
 
 const ANSWERS = [
@@ -113,6 +119,11 @@ function queryOf(path, ...leftOut) {
     (each) => each.in === 'query' && !leftOut.includes(each.name),
   );
   return { fields: parameters.map(({ name, schema }) => [name, schema]), required: [] };
+}
+
+/** Fields whose names are words of Python have others there: see `_scope` of the client. */
+function renamed({ fields, ...others }, names) {
+  return { fields: fields.map(([name, schema]) => [names[name] ?? name, schema]), ...others };
 }
 
 /** The only schema that is no null. */

@@ -12,7 +12,7 @@ import httpx
 
 from .agreement import Agreement, Alias
 from .answers import JobAccepted, Model, View, Watch
-from .core import Core, CountsBy, CountsOfBy, JobRef, RetriedImages
+from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .photos import Photos
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from .options import (
         ChangesQuery,
+        CountsScope,
         DetectOptions,
         JobFilter,
         JobLabels,
@@ -114,30 +115,10 @@ class AsyncLattice:
     ) -> str:
         return await self._run(self._core.counts_csv(job, by, question))
 
-    async def counts_of(
-        self,
-        *,
-        watch: str | None = None,
-        tag: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        by: CountsOfBy = "hour",
-        **question: Unpack[Question],
-    ) -> dict[str, Any]:
-        scope = {"watch": watch, "tag": tag, "since": since, "until": until, "by": by, **question}
+    async def counts_of(self, **scope: Unpack[CountsScope]) -> dict[str, Any]:
         return await self._run(self._core.counts_of(scope))
 
-    async def counts_of_csv(
-        self,
-        *,
-        watch: str | None = None,
-        tag: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        by: CountsOfBy = "hour",
-        **question: Unpack[Question],
-    ) -> str:
-        scope = {"watch": watch, "tag": tag, "since": since, "until": until, "by": by, **question}
+    async def counts_of_csv(self, **scope: Unpack[CountsScope]) -> str:
         return await self._run(self._core.counts_of_csv(scope))
 
     async def changes(

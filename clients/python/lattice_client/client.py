@@ -11,7 +11,7 @@ import httpx
 
 from .agreement import Agreement, Alias
 from .answers import JobAccepted, Model, View, Watch
-from .core import Core, CountsBy, CountsOfBy, JobRef, RetriedImages
+from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .photos import Photos
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .options import (
         ChangesQuery,
+        CountsScope,
         DetectOptions,
         JobFilter,
         JobLabels,
@@ -150,36 +151,15 @@ class Lattice:
         """The same as the text of a CSV file: `pandas.read_csv(io.StringIO(text))`."""
         return self._run(self._core.counts_csv(job, by, question))
 
-    def counts_of(
-        self,
-        *,
-        watch: str | None = None,
-        tag: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        by: CountsOfBy = "hour",
-        **question: Unpack[Question],
-    ) -> dict[str, Any]:
+    def counts_of(self, **scope: Unpack[CountsScope]) -> dict[str, Any]:
         """Counts over the jobs of a watch, with a tag, or both, also of those whose results are removed.
 
-        `since` and `until` are days or whole hours of wall time, "2025-11-26" or "2025-11-26T14:00"; the second is
-        the one after the last.
+        `since` and `until` are days or whole hours of wall time: "2025-11-26" or "2025-11-26T14:00".
         """
-        scope = {"watch": watch, "tag": tag, "since": since, "until": until, "by": by, **question}
         return self._run(self._core.counts_of(scope))
 
-    def counts_of_csv(
-        self,
-        *,
-        watch: str | None = None,
-        tag: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        by: CountsOfBy = "hour",
-        **question: Unpack[Question],
-    ) -> str:
+    def counts_of_csv(self, **scope: Unpack[CountsScope]) -> str:
         """The same as the text of a CSV file."""
-        scope = {"watch": watch, "tag": tag, "since": since, "until": until, "by": by, **question}
         return self._run(self._core.counts_of_csv(scope))
 
     def changes(self, job: JobRef, other: JobRef, **query: Unpack[ChangesQuery]) -> dict[str, Any]:

@@ -33,7 +33,6 @@ JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
 
 #: How the images of a job are counted together.
 CountsBy: TypeAlias = Literal["image", "folder", "hour", "day"]
-CountsOfBy: TypeAlias = Literal["folder", "hour", "day"]
 
 #: Which images of an ended job run again: those without boxes, or all.
 RetriedImages: TypeAlias = Literal["failed", "all"]
@@ -391,7 +390,9 @@ def _key(given: str | None) -> dict[str, str]:
 def _scope(scope: Mapping[str, Any]) -> dict[str, str]:
     """`since` and `until` have the names of the query: `from` is a word of Python."""
     names = {"since": "from", "until": "to"}
-    return _as_texts({names.get(name, name): value for name, value in scope.items()})
+    texts = _as_texts({names.get(name, name): value for name, value in scope.items()})
+    texts.setdefault("by", "hour")
+    return texts
 
 
 def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:

@@ -333,3 +333,18 @@ class ChangesQuery(Question, total=False):
     confidence_change: float
     offset: int
     limit: int
+
+
+class CountsScope(Question, total=False):
+    """Whose images are counted, of which hours, and what is counted together."""
+
+    #: Jobs of this watch
+    watch: str
+    #: Jobs with this tag, in any letter case
+    tag: str
+    #: The first hour of the pictures, as the clock on the wall showed it. With bounds, images
+    #: without a time are left out
+    since: str
+    #: The hour after the last one; a day is its beginning
+    until: str
+    by: Literal["hour", "day", "folder"]
