@@ -98,6 +98,17 @@ export function withPage(
   });
 }
 
+/** Opens an address as a new visit: another fragment alone would not load the page again. */
+export async function openAnew(page: Page, url: string): Promise<void> {
+  await page.goto('about:blank');
+  await page.goto(url);
+}
+
+/** The JSON that the service answers beside the page. */
+export async function answerOf<T>({ url }: ServiceProcess, path: string): Promise<T> {
+  return (await (await fetch(url + path)).json()) as T;
+}
+
 /** Rules of axe that the page breaks, with the elements. */
 export async function axeViolations(page: Page): Promise<string[]> {
   const isLoaded = await page.evaluate(() => 'axe' in window);

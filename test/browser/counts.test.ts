@@ -8,7 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JobList, WatchCreate } from '../../src/client/records.js';
 import { eventual } from '../support/eventually.js';
 import { PROJECT_ROOT, type ServiceProcess } from '../support/service-process.js';
-import { axeViolations, browserPath, sidewaysScroll, withPage } from './browser.js';
+import {
+  axeViolations,
+  browserPath,
+  sidewaysScroll,
+  withPage,
+  openAnew,
+  answerOf,
+} from './browser.js';
 import { checkLooks } from './looks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-counts-'));
@@ -54,11 +61,9 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
   });
 
   const open = async (hash: string) => {
-    await page.goto('about:blank');
-    await page.goto(`${service.url}/ui${hash}`);
+    await openAnew(page, `${service.url}/ui${hash}`);
   };
-  const answer = async <T>(path: string): Promise<T> =>
-    (await (await fetch(service.url + path)).json()) as T;
+  const answer = <T>(path: string) => answerOf<T>(service, path);
   const counts = (query = '') => answer<Answer>(`/v1/counts?watch=north${query}`);
   const boxes = (count: number) => `${count} box${count === 1 ? '' : 'es'}`;
   const number = (at = 0) => page.locator('.counts-number').nth(at).textContent();

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import type { DetectResponse } from '../../src/client/records.js';
-import { browserPath, withPage } from './browser.js';
+import { browserPath, withPage, openAnew } from './browser.js';
 import { eventual } from '../support/eventually.js';
 import { DEMO } from '../support/service-client.js';
 import {
@@ -34,8 +34,7 @@ describe.skipIf(browserPath === null)('detect', () => {
   );
 
   const open = async (hash: string) => {
-    await page.goto('about:blank');
-    await page.goto(`${service.url}/ui#/detect${hash}`);
+    await openAnew(page, `${service.url}/ui#/detect${hash}`);
   };
   const found = () => page.locator('.found');
   /** `5 of 7 shown` -> [5, 7] */

@@ -6,7 +6,7 @@ import type { JobCounts, JobQuestion, JobSubmit, JobSummary } from '../../src/cl
 import { queryOf } from '../../src/client/api-calls.js';
 import { LatticeClient } from '../../src/client/lattice-client.js';
 import { eventual } from '../support/eventually.js';
-import { browserPath, withPage } from './browser.js';
+import { browserPath, withPage, openAnew } from './browser.js';
 import { checkLooks } from './looks.js';
 import { copyPhotos } from './photos.js';
 
@@ -72,8 +72,7 @@ describe.skipIf(browserPath === null)('another question of a job in a browser', 
   );
 
   const open = async (query = '') => {
-    await page.goto('about:blank');
-    await page.goto(`${url}/ui#/jobs/${job}${query}`);
+    await openAnew(page, `${url}/ui#/jobs/${job}${query}`);
     await page.locator('.grid-tile img').first().waitFor();
   };
 

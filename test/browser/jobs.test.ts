@@ -9,7 +9,14 @@ import type { ImageOutcome } from '../../src/store/job.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { eventual, eventually } from '../support/eventually.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { axeViolations, browserPath, screenshot, withPage, type OpenedPage } from './browser.js';
+import {
+  axeViolations,
+  browserPath,
+  screenshot,
+  withPage,
+  type OpenedPage,
+  openAnew,
+} from './browser.js';
 import { checkLooks } from './looks.js';
 import { copyPhotos, type Photo } from './photos.js';
 import { seedJob, type SeededImage } from './seeded-job.js';
@@ -255,8 +262,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
 
   test('an image that is opened by its address shows its picture, each time', async () => {
     for (let time = 0; time < 10; time++) {
-      await page.goto('about:blank');
-      await page.goto(at(`${jobHash}/images/3`));
+      await openAnew(page, at(`${jobHash}/images/3`));
       await page.locator('.stage img').waitFor();
     }
   });

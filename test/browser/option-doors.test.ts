@@ -13,7 +13,7 @@ import { OPTIONS, REGIONS, type Asked } from '../support/asked-options.js';
 import { eventual } from '../support/eventually.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { writeTwoPhotos } from '../support/two-photos.js';
-import { browserPath, withPage } from './browser.js';
+import { browserPath, withPage, openAnew } from './browser.js';
 
 const NAME = 'two.png';
 /** Threshold that the page asks for, and the lowest that it shows. */
@@ -49,8 +49,7 @@ describe.skipIf(browserPath === null)('every option on the page', () => {
   });
 
   const open = async (hash: string) => {
-    await page.goto('about:blank');
-    await page.goto(`${service.url}/ui#/${hash}`);
+    await openAnew(page, `${service.url}/ui#/${hash}`);
   };
   const shownJson = async () => {
     await page.getByRole('button', { name: 'Copy answer as JSON' }).click();

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventual } from '../support/eventually.js';
 import { DEMO } from '../support/service-client.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { axeViolations, browserPath, sidewaysScroll, withPage } from './browser.js';
+import { axeViolations, browserPath, sidewaysScroll, withPage, openAnew } from './browser.js';
 
 const PHOTOS = 100;
 const UPLOADS = '**/v1/uploads/*/**';
@@ -48,8 +48,7 @@ describe.skipIf(browserPath === null)('photos as a job', () => {
   });
 
   const open = async () => {
-    await page.goto('about:blank');
-    await page.goto(`${service.url}/ui#/detect`);
+    await openAnew(page, `${service.url}/ui#/detect`);
   };
   const dialog = () => page.getByRole('dialog', { name: 'Photos as a job' });
   const uploads = () => {

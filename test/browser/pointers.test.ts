@@ -4,7 +4,7 @@ import { beforeEach, describe, test } from 'vitest';
 import { eventual } from '../support/eventually.js';
 import { DEMO } from '../support/service-client.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { browserPath, withPage } from './browser.js';
+import { browserPath, withPage, openAnew } from './browser.js';
 
 describe.skipIf(browserPath === null)('the mouse on a picture', () => {
   let service: ServiceProcess;
@@ -21,8 +21,7 @@ describe.skipIf(browserPath === null)('the mouse on a picture', () => {
   let onBox: { x: number; y: number };
 
   beforeEach(async () => {
-    await page.goto('about:blank');
-    await page.goto(`${service.url}/ui#/detect?path=street.jpg`);
+    await openAnew(page, `${service.url}/ui#/detect?path=street.jpg`);
     await page.locator('.box-lines .box').first().waitFor();
     await row().hover();
     const box = (await page.locator('.marked .line').boundingBox())!;

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { DetectResponse, View } from '../../src/client/records.js';
-import { axeViolations, browserPath, sidewaysScroll, withPage } from './browser.js';
+import { axeViolations, browserPath, sidewaysScroll, withPage, openAnew } from './browser.js';
 import { eventual } from '../support/eventually.js';
 import { DEMO } from '../support/service-client.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -18,8 +18,7 @@ describe.skipIf(browserPath === null)('regions', () => {
   );
 
   const open = async (hash: string) => {
-    await page.goto('about:blank');
-    await page.goto(`${service.url}/ui#/detect${hash}`);
+    await openAnew(page, `${service.url}/ui#/detect${hash}`);
     await page.locator('.found').waitFor();
     await page.locator('.stage img').waitFor();
   };

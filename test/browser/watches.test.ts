@@ -7,7 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JobList, Watch, WatchList } from '../../src/client/records.js';
 import { eventual } from '../support/eventually.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { axeViolations, browserPath, screenshot, sidewaysScroll, withPage } from './browser.js';
+import {
+  axeViolations,
+  browserPath,
+  screenshot,
+  sidewaysScroll,
+  withPage,
+  openAnew,
+  answerOf,
+} from './browser.js';
 import { checkLooks } from './looks.js';
 import { copyPhotos } from './photos.js';
 
@@ -26,11 +34,9 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
   });
 
   const open = async (hash: string) => {
-    await page.goto('about:blank');
-    await page.goto(`${service.url}/ui${hash}`);
+    await openAnew(page, `${service.url}/ui${hash}`);
   };
-  const answer = async <T>(path: string): Promise<T> =>
-    (await (await fetch(service.url + path)).json()) as T;
+  const answer = <T>(path: string) => answerOf<T>(service, path);
   const watches = async () => (await answer<WatchList>('/v1/watches')).watches;
   const row = (name: string) => page.locator('.watch-row', { hasText: name });
   const fact = (name: string, label: string) =>

@@ -2,12 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';
-import { Icon } from '../parts/icon.js';
+import { FileLink } from '../parts/file-link.js';
 import { Problem } from '../parts/problem.js';
-import { saveChunks, saveFile } from '../parts/save-file.js';
+import { saveFile } from '../parts/save-file.js';
 import { apiKey } from '../session/session.js';
-import type { CountsChoice } from './counts-choice.js';
-import type { HourRange } from './wall-hours.js';
 import { countsCsv } from './counts-csv.js';
 import { countsFile } from './counts-calls.js';
 import { countsCommand, countsPath } from './counts-request.js';
@@ -38,9 +36,15 @@ export function CountsFiles({ shown, rows, others, hidden }: ShownRows) {
           </Button>
         ) : (
           ranges.map((hours, at) => (
-            <CsvLink key={at} choice={choice} hours={hours} file={name} fault={fault}>
+            <FileLink
+              key={at}
+              path={countsPath(choice, hours, 'csv')}
+              fileName={name}
+              chunks={() => countsFile(choice, hours)}
+              fault={fault}
+            >
               {at === 0 ? 'CSV' : 'CSV of the other range'}
-            </CsvLink>
+            </FileLink>
           ))
         )}
         <CopyButton text={command} what="the command" label="Copy the command" />
@@ -50,31 +54,5 @@ export function CountsFiles({ shown, rows, others, hidden }: ShownRows) {
         <code>{command}</code>
       </pre>
     </section>
-  );
-}
-
-interface CsvLinkProps {
-  choice: CountsChoice;
-  hours: HourRange;
-  file: string;
-  fault: { value: unknown };
-  children: string;
-}
-
-/** A link cannot send a key: the file is fetched first. */
-function CsvLink({ choice, hours, file, fault, children }: CsvLinkProps) {
-  const fetchFile = (event: Event): void => {
-    event.preventDefault();
-    saveChunks(countsFile(choice, hours), file).catch((error: unknown) => (fault.value = error));
-  };
-  return (
-    <a
-      class="button"
-      href={countsPath(choice, hours, 'csv')}
-      download={file}
-      onClick={apiKey.value === null ? undefined : fetchFile}
-    >
-      <Icon name="download" /> {children}
-    </a>
   );
 }

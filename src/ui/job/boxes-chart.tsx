@@ -10,13 +10,12 @@ import type {
   JobStatus,
 } from '../../client/records.js';
 import { Button } from '../parts/button.js';
+import { FileLink } from '../parts/file-link.js';
 import { Foreign } from '../parts/foreign.js';
-import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { apiKey, service, show } from '../session/session.js';
+import { service, show } from '../session/session.js';
 import { grouped, plural } from '../text/format.js';
-import { saveChunks } from '../parts/save-file.js';
 
 const CHOICES: [CountsBy, string][] = [
   ['hour', 'Hour'],
@@ -66,7 +65,14 @@ function Chart({ job: { job_id: jobId, status }, question }: ChartProps) {
           </li>
         ))}
         <li>
-          <CsvLink jobId={jobId} question={question} fault={fault} />
+          <FileLink
+            path={`/v1/jobs/${encodeURIComponent(jobId)}/counts${queryOf({ by: by.value, format: 'csv', ...question })}`}
+            fileName={`${jobId}.counts-by-${by.value}.csv`}
+            chunks={() => service.countsCsv(jobId, by.value, { question })}
+            fault={fault}
+          >
+            CSV
+          </FileLink>
         </li>
       </ul>
       {fault.value !== null && <Problem error={fault.value} />}
@@ -76,27 +82,6 @@ function Chart({ job: { job_id: jobId, status }, question }: ChartProps) {
         fault.value === null && <Skeleton label="Counting the boxes" lines={3} />
       )}
     </div>
-  );
-}
-
-/** A link cannot send a key: the file is fetched first. */
-function CsvLink(props: { jobId: string; question: JobQuestion; fault: { value: unknown } }) {
-  const { jobId, question, fault } = props;
-  const file = `${jobId}.counts-by-${by.value}.csv`;
-  const fetchFile = (event: Event): void => {
-    event.preventDefault();
-    const chunks = service.countsCsv(jobId, by.value, { question });
-    saveChunks(chunks, file).catch((error: unknown) => (fault.value = error));
-  };
-  return (
-    <a
-      class="button"
-      href={`/v1/jobs/${encodeURIComponent(jobId)}/counts${queryOf({ by: by.value, format: 'csv', ...question })}`}
-      download={file}
-      onClick={apiKey.value === null ? undefined : fetchFile}
-    >
-      <Icon name="download" /> CSV
-    </a>
   );
 }
 

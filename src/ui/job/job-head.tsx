@@ -9,14 +9,13 @@ import { StatePill } from '../jobs/state-pill.js';
 import { Button } from '../parts/button.js';
 import { ConfirmButton } from '../parts/confirm-button.js';
 import { CopyButton } from '../parts/copy-button.js';
+import { FileLink } from '../parts/file-link.js';
 import { Facts, type Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
-import { Icon } from '../parts/icon.js';
 import { InPlace } from '../parts/in-place.js';
 import { Problem } from '../parts/problem.js';
-import { saveChunks } from '../parts/save-file.js';
 import { useNow } from '../parts/use-now.js';
-import { apiKey, service } from '../session/session.js';
+import { service } from '../session/session.js';
 import { ago, clock, duration, grouped, percent, plural } from '../text/format.js';
 import type { ImageFilter } from './image-filter.js';
 import { JobLabels } from './job-labels.js';
@@ -235,30 +234,19 @@ function downloadsOf(
 
 function JobDownloads({ job, record, filter }: HeadProps) {
   const fault = useSignal<unknown>(null);
-  const hasKey = apiKey.value !== null;
   return (
     <>
       <ul class="downloads" aria-label="Download the result">
-        {downloadsOf(job, filter, record.asked.value ?? {}).map((download) => {
-          const fetchFile = (event: Event): void => {
-            event.preventDefault();
+        {downloadsOf(job, filter, record.asked.value ?? {}).map(({ name, chunks, ...download }) => {
+          const fetched = () => {
             fault.value = null;
-            // A link cannot send a key: the file is fetched first.
-            saveChunks(download.chunks(), download.fileName).catch(
-              (error: unknown) => (fault.value = error),
-            );
+            return chunks();
           };
           return (
-            <li key={download.name}>
-              <a
-                class="button"
-                href={download.path}
-                title={download.title}
-                download={download.fileName}
-                onClick={hasKey ? fetchFile : undefined}
-              >
-                <Icon name="download" /> {download.name}
-              </a>
+            <li key={name}>
+              <FileLink {...download} chunks={fetched} fault={fault}>
+                {name}
+              </FileLink>
             </li>
           );
         })}
