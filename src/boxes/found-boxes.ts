@@ -113,14 +113,15 @@ class Writer {
   }
 }
 
-const DECODER = new TextDecoder();
+/** Texts that were read: few are different, and one object for each makes them cheap to compare. */
+const TEXTS = new Map<string, string>();
 
 class Reader {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
+    this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
   }
 
   number(): number {
@@ -139,6 +140,10 @@ class Reader {
     const length = this.number();
     const from = this.#at;
     this.#at += length;
-    return DECODER.decode(this.#bytes.subarray(from, this.#at));
+    const text = this.#bytes.toString('utf8', from, this.#at);
+    const known = TEXTS.get(text);
+    if (known !== undefined) return known;
+    TEXTS.set(text, text);
+    return text;
   }
 }

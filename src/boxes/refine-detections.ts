@@ -64,13 +64,44 @@ function leftOf(found: FoundBoxes, options: DetectOptions): Detection[] {
   return withoutMasked(single, options.regions ?? [], image);
 }
 
-function ofClasses(
-  { detections, lacksVehicles }: FoundBoxes,
-  { classes }: DetectOptions,
-): Detection[] {
+function ofClasses({ detections, lacksVehicles }: FoundBoxes, options: DetectOptions): Detection[] {
+  const { classes } = options;
   if (classes === null || (lacksVehicles && isDefaultVehicles(classes))) return detections;
-  const wanted = new Set(classes.map(classKey));
-  return detections.filter((box) => wanted.has(classKey(box.class)));
+  const { isWanted } = classRules(options);
+  return detections.filter((box) => isWanted(box.class));
+}
+
+/** What is asked of a class, by its name. */
+interface ClassRules {
+  isWanted: (className: string) => boolean;
+  thresholdOf: (className: string) => number;
+}
+
+/** The same options are applied to each image of a job; they are never changed. */
+const RULES = new WeakMap<DetectOptions, ClassRules>();
+
+function classRules(options: DetectOptions): ClassRules {
+  const known = RULES.get(options);
+  if (known !== undefined) return known;
+  const wanted = new Set(options.classes?.map(classKey));
+  const rules = {
+    isWanted: remembered((className) => wanted.has(classKey(className))),
+    thresholdOf: remembered(thresholdsOf(options)),
+  };
+  RULES.set(options, rules);
+  return rules;
+}
+
+/** Works the value of each class out once. */
+function remembered<V>(valueOf: (className: string) => V): (className: string) => V {
+  const values = new Map<string, V>();
+  return (className) => {
+    const known = values.get(className);
+    if (known !== undefined) return known;
+    const value = valueOf(className);
+    values.set(className, value);
+    return value;
+  };
 }
 
 /** A request that names no classes counts vehicles. */
@@ -82,7 +113,7 @@ export function mergesClasses({
 }
 
 function aboveThresholds(found: Detection[], options: DetectOptions): Detection[] {
-  const thresholdOf = thresholdsOf(options);
+  const { thresholdOf } = classRules(options);
   return found.filter((box) => box.confidence > thresholdOf(box.class));
 }
 

@@ -19,6 +19,7 @@ export function withoutMasked(
   image: ImageSize,
 ): Detection[] {
   const masks = regions.filter(isMask).map((region) => membership(region, image));
+  if (masks.length === 0) return detections;
   return detections.filter((detection) => !masks.some((holdsBox) => holdsBox(detection)));
 }
 

@@ -70,7 +70,8 @@ export function refineStored(
   { found, view }: StoredFound,
   result: ProcessedImage | null,
 ): Refined {
-  const options = { ...asked, regions: regionsOf(question, asked, view) };
+  const regions = regionsOf(question, asked, view);
+  const options = regions === asked.regions ? asked : { ...asked, regions };
   if (found !== null) {
     return refineDetections(unpackFound(found, leastThreshold(asked)), options);
   }

@@ -317,15 +317,28 @@ class Tally {
   }
 
   addImage(place: Place, { detections, regionCounts }: Refined): void {
-    const sum = this.#byPlace.get(place) ?? this.#sums.of(place.folder, place.hour);
-    this.#byPlace.set(place, sum);
-    sum.addBoxes(detections, regionCounts);
+    this.#sumAt(place).addBoxes(detections, regionCounts);
     for (const { class: name, confidence } of detections) {
-      const steps = this.#steps.get(name) ?? [];
-      this.#steps.set(name, steps);
+      const steps = this.#stepsOf(name);
       const step = confidenceStep(confidence);
       steps[step] = (steps[step] ?? 0) + 1;
     }
+  }
+
+  #sumAt(place: Place): CountSum {
+    const known = this.#byPlace.get(place);
+    if (known !== undefined) return known;
+    const sum = this.#sums.of(place.folder, place.hour);
+    this.#byPlace.set(place, sum);
+    return sum;
+  }
+
+  #stepsOf(className: string): number[] {
+    const known = this.#steps.get(className);
+    if (known !== undefined) return known;
+    const steps: number[] = [];
+    this.#steps.set(className, steps);
+    return steps;
   }
 
   /** Settings of a job, by their text: jobs of a watch have the same. `isRefused`: its boxes cannot answer. */
