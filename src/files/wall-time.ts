@@ -52,8 +52,12 @@ const DAY_S = 86_400;
 const OTHER_NUMBER =
   /(?:^|[^a-z])(?:tel|phone|mobile|serial|sn|id|no|nr|order|invoice|ticket)[-_. #]*$/i;
 
+/** A year, and a number of seconds since 1970, have four digits. */
+const FOUR_DIGITS = /\d{4}/;
+
 /** The first time that the name of the file has, else the one that it has together with its folders. */
 export function timeInName(path: string): string | null {
+  if (!FOUR_DIGITS.test(path)) return null;
   const name = path.slice(path.lastIndexOf('/') + 1);
   const matches = IN_NAME.flatMap((pattern) => [...name.matchAll(pattern)]);
   for (const match of [...matches, ...IN_FOLDERS.map((pattern) => pattern.exec(path))]) {
