@@ -1,0 +1,446 @@
+/**
+ * Places in the stills of one camera: where vehicles stand, and since when. A fold over its pictures in order of time;
+ * the state is plain data of bounded size, and a picture costs what its boxes cost, however long the camera runs.
+ */
+import { classKey } from '../api/class-key.js';
+import { intersectionOverUnion, type Box } from '../boxes/overlap.js';
+import { commonShift } from './common-shift.js';
+import {
+  beginStay,
+  continueStay,
+  descriptorDistance,
+  disagreement,
+  hasBecomeStatic,
+  isOver,
+  splitStay,
+  type PlacedBox,
+  type Stay,
+  type StayRules,
+} from './stays.js';
+
+export interface PlaceRules extends StayRules {
+  /** A box above this confidence begins a place; a weaker one still shows that a known one is taken. */
+  confidence: number;
+  /** Least intersection over union of a box and the place that it lies in. */
+  leastOverlap: number;
+  /** The most by which the sides of a box differ from those of its place, as a ratio. */
+  mostSizeRatio: number;
+  /** The most by which the whole picture may be shifted, as a share of its width. */
+  mostShift: number;
+  /** Pictures that show a vehicle other than the stay's own, but all the same one, before it is a new stay. */
+  otherPictures: number;
+  /** Least overlap with a stay that goes on of boxes that seemed to be another vehicle and count as this one. */
+  sameOverlap: number;
+  /** Places of a camera. Empty ones unseen for the longest time go first, then no new ones are made. */
+  mostPlaces: number;
+  /** Ended stays of a place that are listed; older ones are counted and added up only. */
+  mostStays: number;
+  /** Seconds after which an empty place is forgotten. */
+  forgetSeconds: number;
+}
+
+export const PLACE_RULES: PlaceRules = {
+  confidence: 0.5,
+  staticSeconds: 300,
+  staticPictures: 3,
+  staticShare: 0.6,
+  gapSeconds: 60,
+  gapPictures: 2,
+  mostGapSeconds: 6 * 3600,
+  jitterShare: 0.02,
+  jitterPixels: 0.7,
+  mostDisagreement: 6,
+  mostMeanDisagreement: 8,
+  leastChange: 0.03,
+  mostDescriptorDistance: 40,
+  leastOverlap: 0.4,
+  mostSizeRatio: 1.6,
+  mostShift: 0.03,
+  otherPictures: 2,
+  sameOverlap: 0.6,
+  mostPlaces: 200,
+  mostStays: 20,
+  forgetSeconds: 30 * 86_400,
+};
+
+/** A picture with all boxes that its model found, those below the question's threshold too. */
+export interface Picture {
+  /** Names the picture within its camera; orders pictures of one time. */
+  key: string;
+  /** Seconds since 1970. */
+  time: number;
+  width: number;
+  height: number;
+  boxes: PictureBox[];
+}
+
+export interface PictureBox {
+  class: string;
+  confidence: number;
+  box: Box;
+  /** In hexadecimal; those of one camera have one length. */
+  descriptor?: string;
+}
+
+export interface Place {
+  /** Stable number within the camera. */
+  id: number;
+  group: string;
+  firstSeen: number;
+  lastSeen: number;
+  /** Pictures with a box in it. */
+  seen: number;
+  /** Pictures since its first one. */
+  pictures: number;
+  /** The vehicle that stands there; null: none does. */
+  stay: Stay | null;
+  /** One that may have taken its place since. */
+  other: Stay | null;
+  /** The latest static stays that have ended, oldest first. */
+  ended: Pick<Stay, 'id' | 'since' | 'lastSeen' | 'seen'>[];
+  /** Static stays before those. */
+  older: { stays: number; seconds: number };
+  /** Running mean of the latest stay's box. */
+  box: Box;
+}
+
+export interface Places {
+  /** Size of the first picture; all boxes are scaled to it. Null before it. */
+  size: { width: number; height: number } | null;
+  /** Time of the last picture. */
+  time: number;
+  /** By how much the last picture was shifted against the places, in pixels of the first. */
+  shift: [x: number, y: number];
+  /** The number of the next place or stay. */
+  nextId: number;
+  places: Place[];
+}
+
+export interface BoxInPlace {
+  place: number | null;
+  /** The stay that the box is of; what is decided about that later holds for the box. */
+  stay: number | null;
+  staySince: number | null;
+  static: boolean | 'unknown';
+}
+
+/** An event that became certain with a picture. */
+export interface PlaceChange {
+  kind: 'occupied' | 'left';
+  place: number;
+  stay: number;
+  group: string;
+  box: Box;
+  since: number;
+  /** Time of the last box of the stay. */
+  lastSeen: number;
+}
+
+export interface PlacedPicture {
+  key: string;
+  time: number;
+  /** In the order of the picture's boxes. */
+  boxes: BoxInPlace[];
+  changes: PlaceChange[];
+  /** Stays of which it became certain whether they are static: all their boxes were, or were not. */
+  decided: { stay: number; static: boolean }[];
+}
+
+export const noPlaces = (): Places => ({
+  size: null,
+  time: 0,
+  shift: [0, 0],
+  nextId: 1,
+  places: [],
+});
+
+const GROUPS = new Map([
+  ...['car', 'truck', 'bus', 'van'].map((name) => [name, 'vehicle'] as const),
+  ...['motorcycle', 'bicycle'].map((name) => [name, 'cycle'] as const),
+]);
+
+/** Classes that a detector takes for one another are one group; any other class is its own. */
+export const classGroup = (name: string): string => GROUPS.get(classKey(name)) ?? classKey(name);
+
+const NOWHERE: BoxInPlace = { place: null, stay: null, staySince: null, static: 'unknown' };
+
+/** The answer for a picture that cannot be folded any more. */
+export const unplaced = ({ key, time, boxes }: Picture): PlacedPicture => ({
+  key,
+  time,
+  boxes: boxes.map(() => NOWHERE),
+  changes: [],
+  decided: [],
+});
+
+/** The sides of two pictures of one camera have one ratio, but for rounding. */
+const MOST_SHAPE_DIFFERENCE = 0.02;
+
+/**
+ * Folds the next picture into `state`, which it changes. A picture of another shape than the first shows another view:
+ * it is left out, and its boxes are unknown.
+ */
+export function foldPicture(state: Places, picture: Picture, rules: PlaceRules): PlacedPicture {
+  state.size ??= { width: picture.width, height: picture.height };
+  const { width, height } = state.size;
+  const scale = width / picture.width;
+  if (Math.abs((picture.height * scale) / height - 1) > MOST_SHAPE_DIFFERENCE) {
+    return unplaced(picture);
+  }
+  return new Fold(state, picture, rules, scale).result();
+}
+
+interface Found extends PlacedBox {
+  at: number;
+  group: string;
+  isStrong: boolean;
+}
+
+interface Candidate {
+  found: Found;
+  place: Place;
+  /** Smaller is better; below 1 the box fits a stay of the place. */
+  rank: number;
+}
+
+/** One picture's way into the state. */
+class Fold {
+  readonly #state: Places;
+  readonly #rules: PlaceRules;
+  readonly #found: Found[];
+  readonly #answer: PlacedPicture;
+
+  constructor(state: Places, picture: Picture, rules: PlaceRules, scale: number) {
+    this.#state = state;
+    this.#rules = rules;
+    this.#answer = unplaced(picture);
+    state.time = picture.time;
+    for (const place of state.places) {
+      place.pictures += 1;
+      this.#endUnseen(place);
+    }
+    this.#found = picture.boxes.map(({ box, class: name, confidence, descriptor }, at) => ({
+      at,
+      group: classGroup(name),
+      isStrong: confidence > rules.confidence,
+      box: [box[0] * scale, box[1] * scale, box[2] * scale, box[3] * scale],
+      ...(descriptor !== undefined && { descriptor }),
+    }));
+  }
+
+  result(): PlacedPicture {
+    const { places } = this.#state;
+    this.#straighten();
+    const pairs = this.#pairs();
+    const comparesDescriptors = !this.#hasOtherLight(pairs);
+    const taken = new Map(pairs.map(({ place, found }) => [place, found]));
+    const placed = new Set(taken.values());
+    for (const place of places) {
+      const found = taken.get(place);
+      if (found === undefined) this.#miss(place);
+      else this.#see(place, found, comparesDescriptors);
+      if (place.stay !== null) place.box = place.stay.box;
+    }
+    this.#state.places = places.filter((place) => this.#isKept(place));
+    for (const found of this.#found) {
+      if (placed.has(found)) continue;
+      if (found.isStrong) this.#beginPlace(found);
+      else this.#answer.boxes[found.at] = { ...NOWHERE, static: false };
+    }
+    return this.#answer;
+  }
+
+  /** Takes the shift of the whole picture out of its boxes. */
+  #straighten(): void {
+    const { places, size } = this.#state;
+    const stays = places.flatMap(({ stay, group }) => (stay === null ? [] : [{ ...stay, group }]));
+    const known = stays.filter(({ seen }) => seen > 1);
+    const most = this.#rules.mostShift * (size?.width ?? 0);
+    const shift = commonShift(known.length > 1 ? known : stays, this.#found, most);
+    this.#state.shift = shift;
+    for (const found of this.#found) {
+      const [left, top, right, bottom] = found.box;
+      found.box = [left - shift[0], top - shift[1], right - shift[0], bottom - shift[1]];
+    }
+  }
+
+  /** Boxes and the places that they lie in, one to one, the best first. */
+  #pairs(): Candidate[] {
+    const candidates = this.#found.flatMap((found) =>
+      this.#state.places.flatMap((place) => {
+        const rank = this.#rank(place, found);
+        return rank === null ? [] : [{ found, place, rank }];
+      }),
+    );
+    candidates.sort(
+      (one, other) =>
+        one.rank - other.rank || one.found.at - other.found.at || one.place.id - other.place.id,
+    );
+    const taken = new Set<Found | Place>();
+    return candidates.filter(({ found, place }) => {
+      if (taken.has(found) || taken.has(place)) return false;
+      taken.add(found).add(place);
+      return true;
+    });
+  }
+
+  #rank(place: Place, { group, box }: Found): number | null {
+    const [left, top, right, bottom] = place.box;
+    if (box[0] >= right || box[2] <= left || box[1] >= bottom || box[3] <= top) return null;
+    if (group !== place.group) return null;
+    const { mostSizeRatio, leastOverlap, mostDisagreement } = this.#rules;
+    const across = (box[2] - box[0]) / (right - left);
+    const down = (box[3] - box[1]) / (bottom - top);
+    if (Math.max(across, down, 1 / across, 1 / down) > mostSizeRatio) return null;
+    const overlap = intersectionOverUnion(place.box, box);
+    if (overlap < leastOverlap) return null;
+    const stays = [place.stay, place.other].filter((stay) => stay !== null);
+    const best = Math.min(...stays.map((stay) => disagreement(stay, box, this.#rules)));
+    return best <= mostDisagreement ? best / mostDisagreement : 2 - overlap;
+  }
+
+  /** Whether most vehicles look unlike before, which is the light: descriptors then tell none from another. */
+  #hasOtherLight(pairs: readonly Candidate[]): boolean {
+    const distances = pairs.flatMap(({ place, found, rank }) =>
+      rank > 1 ? [] : (descriptorDistance(place.stay?.descriptor, found.descriptor) ?? []),
+    );
+    const far = distances.filter((distance) => distance > this.#rules.mostDescriptorDistance);
+    return far.length > 1 && 2 * far.length > distances.length;
+  }
+
+  #see(place: Place, found: Found, comparesDescriptors: boolean): void {
+    const { time, nextId } = this.#state;
+    place.seen += 1;
+    place.lastSeen = time;
+    const fits = (stay: Stay): boolean => {
+      const distance = descriptorDistance(stay.descriptor, found.descriptor);
+      if (comparesDescriptors && (distance ?? 0) > this.#rules.mostDescriptorDistance) return false;
+      return disagreement(stay, found.box, this.#rules) <= this.#rules.mostDisagreement;
+    };
+    if (place.stay !== null && fits(place.stay)) {
+      continueStay(place.stay, time, found, this.#rules);
+      this.#dropOther(place);
+      place.other = splitStay(place.stay, nextId, this.#rules);
+      if (place.other !== null) {
+        this.#state.nextId += 1;
+        this.#endStay(place);
+      }
+      this.#answerWith(place, place.stay, found);
+      return;
+    }
+    if (place.stay !== null) place.stay.unseen += 1;
+    if (place.other !== null && fits(place.other)) {
+      continueStay(place.other, time, found, this.#rules);
+      this.#answerWith(place, place.other, found);
+    } else {
+      this.#dropOther(place);
+      // A weak box is no vehicle of its own.
+      if (!found.isStrong) {
+        this.#answerWith(place, place.stay, found);
+        return;
+      }
+      this.#state.nextId += 1;
+      place.other = beginStay(nextId, time, found, this.#rules);
+      this.#answerWith(place, place.other, found);
+    }
+    const isOther = place.other !== null && place.other.seen >= this.#rules.otherPictures;
+    if (place.stay === null || isOther || isOver(place.stay, time, this.#rules)) {
+      this.#endStay(place);
+    }
+  }
+
+  #miss(place: Place): void {
+    if (place.stay !== null) place.stay.unseen += 1;
+    if (place.other !== null) place.other.unseen += 1;
+    this.#endUnseen(place);
+  }
+
+  #endUnseen(place: Place): void {
+    const { time } = this.#state;
+    if (place.other !== null && isOver(place.other, time, this.#rules)) this.#dropOther(place);
+    if (place.stay !== null && isOver(place.stay, time, this.#rules)) this.#endStay(place);
+  }
+
+  /** Ends the stay, if there is one; the other vehicle, if there is one, has the place then. */
+  #endStay(place: Place): void {
+    const { stay } = place;
+    if (stay?.isStatic === true) {
+      const { id, since, lastSeen, seen } = stay;
+      this.#change('left', place, stay);
+      place.ended.push({ id, since, lastSeen, seen });
+      for (const old of place.ended.splice(0, place.ended.length - this.#rules.mostStays)) {
+        place.older.stays += 1;
+        place.older.seconds += old.lastSeen - old.since;
+      }
+    } else if (stay !== null) this.#answer.decided.push({ stay: stay.id, static: false });
+    place.stay = place.other;
+    place.other = null;
+    if (place.stay !== null) this.#decide(place, place.stay);
+  }
+
+  /** Boxes that nearly lie on those of a stay that goes on were the same vehicle, half hidden or badly framed. */
+  #dropOther(place: Place): void {
+    const { stay, other } = place;
+    if (other === null) return;
+    const isSame =
+      stay?.isStatic === true &&
+      intersectionOverUnion(stay.box, other.box) >= this.#rules.sameOverlap;
+    this.#answer.decided.push({ stay: other.id, static: isSame });
+    place.other = null;
+  }
+
+  #decide(place: Place, stay: Stay): void {
+    if (!hasBecomeStatic(stay, this.#rules)) return;
+    stay.isStatic = true;
+    this.#answer.decided.push({ stay: stay.id, static: true });
+    this.#change('occupied', place, stay);
+  }
+
+  #answerWith(place: Place, stay: Stay | null, { at }: Found): void {
+    if (stay !== null && stay === place.stay) this.#decide(place, stay);
+    this.#answer.boxes[at] = {
+      place: place.id,
+      stay: stay?.id ?? null,
+      staySince: stay?.since ?? null,
+      static: stay?.isStatic === true ? true : 'unknown',
+    };
+  }
+
+  #change(kind: PlaceChange['kind'], { id: place, group }: Place, stay: Stay): void {
+    const { id, box, since, lastSeen } = stay;
+    this.#answer.changes.push({ kind, place, group, stay: id, box, since, lastSeen });
+  }
+
+  #isKept(place: Place): boolean {
+    if (place.stay !== null || place.other !== null) return true;
+    const hasStood = place.ended.length > 0;
+    return hasStood && this.#state.time - place.lastSeen <= this.#rules.forgetSeconds;
+  }
+
+  #beginPlace(found: Found): void {
+    const { places, time, nextId } = this.#state;
+    if (places.length >= this.#rules.mostPlaces) {
+      const empty = places.filter(({ stay, other }) => stay === null && other === null);
+      if (empty.length === 0) return;
+      const oldest = empty.reduce((one, other) => (other.lastSeen < one.lastSeen ? other : one));
+      places.splice(places.indexOf(oldest), 1);
+    }
+    const stay = beginStay(nextId + 1, time, found, this.#rules);
+    const place: Place = {
+      id: nextId,
+      group: found.group,
+      firstSeen: time,
+      lastSeen: time,
+      seen: 1,
+      pictures: 1,
+      stay,
+      other: null,
+      ended: [],
+      older: { stays: 0, seconds: 0 },
+      box: stay.box,
+    };
+    this.#state.nextId += 2;
+    places.push(place);
+    this.#answerWith(place, stay, found);
+  }
+}
