@@ -19,8 +19,10 @@ import {
 } from './stays.js';
 
 export interface PlaceRules extends StayRules {
-  /** A box above this confidence begins a place; a weaker one still shows that a known one is taken. */
+  /** The question's threshold: a place needs a box above this confidence. */
   confidence: number;
+  /** A box above this may begin a stay, which counts once a box above `confidence` is seen in it. */
+  faintConfidence: number;
   /** Least intersection over union of a box and the place that it lies in. */
   leastOverlap: number;
   /** The most by which the sides of a box differ from those of its place, as a ratio. */
@@ -41,22 +43,23 @@ export interface PlaceRules extends StayRules {
 
 export const PLACE_RULES: PlaceRules = {
   confidence: 0.5,
+  faintConfidence: 0.25,
   staticSeconds: 300,
   staticPictures: 3,
   staticShare: 0.6,
   gapSeconds: 60,
-  gapPictures: 2,
+  gapPictures: 3,
   mostGapSeconds: 6 * 3600,
-  jitterShare: 0.02,
+  jitterShare: 0.015,
   jitterPixels: 0.7,
-  mostDisagreement: 6,
-  mostMeanDisagreement: 8,
-  leastChange: 0.03,
+  mostDisagreement: 7,
+  mostMeanDisagreement: 7,
+  leastChange: 0.02,
   mostDescriptorDistance: 40,
   leastOverlap: 0.4,
   mostSizeRatio: 1.6,
   mostShift: 0.03,
-  otherPictures: 2,
+  otherPictures: 3,
   sameOverlap: 0.6,
   mostPlaces: 200,
   mostStays: 20,
@@ -193,7 +196,7 @@ export function foldPicture(state: Places, picture: Picture, rules: PlaceRules):
 interface Found extends PlacedBox {
   at: number;
   group: string;
-  isStrong: boolean;
+  mayBegin: boolean;
 }
 
 interface Candidate {
@@ -223,6 +226,7 @@ class Fold {
       at,
       group: classGroup(name),
       isStrong: confidence > rules.confidence,
+      mayBegin: confidence > Math.min(rules.faintConfidence, rules.confidence),
       box: [box[0] * scale, box[1] * scale, box[2] * scale, box[3] * scale],
       ...(descriptor !== undefined && { descriptor }),
     }));
@@ -244,7 +248,7 @@ class Fold {
     this.#state.places = places.filter((place) => this.#isKept(place));
     for (const found of this.#found) {
       if (placed.has(found)) continue;
-      if (found.isStrong) this.#beginPlace(found);
+      if (found.mayBegin) this.#beginPlace(found);
       else this.#answer.boxes[found.at] = { ...NOWHERE, static: false };
     }
     return this.#answer;
@@ -335,7 +339,7 @@ class Fold {
     } else {
       this.#dropOther(place);
       // A weak box is no vehicle of its own.
-      if (!found.isStrong) {
+      if (!found.mayBegin) {
         this.#answerWith(place, place.stay, found);
         return;
       }
@@ -343,7 +347,7 @@ class Fold {
       place.other = beginStay(nextId, time, found, this.#rules);
       this.#answerWith(place, place.other, found);
     }
-    const isOther = place.other !== null && place.other.seen >= this.#rules.otherPictures;
+    const isOther = place.other.isStrong && place.other.seen >= this.#rules.otherPictures;
     if (place.stay === null || isOther || isOver(place.stay, time, this.#rules)) {
       this.#endStay(place);
     }

@@ -56,6 +56,8 @@ export interface Stay {
   scatter: number;
   /** Time of the newest box in the mean. */
   averagedUntil: number;
+  /** A box of it was above the threshold. */
+  isStrong: boolean;
   isStatic: boolean;
   /** The newest descriptor, in hexadecimal. */
   descriptor?: string;
@@ -64,6 +66,8 @@ export interface Stay {
 /** A box in the frame of the places: scaled to the camera's first picture, without the common shift. */
 export interface PlacedBox {
   box: Box;
+  /** It is above the threshold. */
+  isStrong: boolean;
   descriptor?: string;
 }
 
@@ -81,7 +85,7 @@ const MOST_MISSED_SHARE = 0.6;
 /** Boxes at the start of a stay that enter the mean at once. */
 const LEAST_AVERAGED = 2;
 /** Boxes in which a change is looked for, and how many of them show one at least. */
-const MOST_RECENT = 5;
+const MOST_RECENT = 8;
 const LEAST_CHANGED = 2;
 
 const BOX_DECIMALS = 2;
@@ -90,7 +94,7 @@ const SCATTER_DECIMALS = 7;
 export function beginStay(
   id: number,
   time: number,
-  { box, descriptor }: PlacedBox,
+  { box, isStrong, descriptor }: PlacedBox,
   rules: StayRules,
 ): Stay {
   return {
@@ -104,6 +108,7 @@ export function beginStay(
     recent: [],
     averagedUntil: time,
     scatter: rules.jitterShare ** 2,
+    isStrong,
     isStatic: false,
     ...(descriptor !== undefined && { descriptor }),
   };
@@ -130,6 +135,7 @@ export function continueStay(stay: Stay, time: number, found: PlacedBox, rules: 
   stay.missed += stay.unseen;
   stay.unseen = 0;
   stay.lastSeen = time;
+  stay.isStrong ||= found.isStrong;
   if (found.descriptor !== undefined) stay.descriptor = found.descriptor;
 }
 
@@ -161,6 +167,7 @@ export function splitStay(stay: Stay, id: number, rules: StayRules): Stay | null
     recent: [],
     averagedUntil: stay.lastSeen,
     scatter: rules.jitterShare ** 2,
+    isStrong: stay.isStrong,
     isStatic: false,
     ...(stay.descriptor !== undefined && { descriptor: stay.descriptor }),
   };
@@ -197,6 +204,7 @@ export function descriptorDistance(one?: string, other?: string): number | null 
 export function hasBecomeStatic(stay: Stay, rules: StayRules): boolean {
   return (
     !stay.isStatic &&
+    stay.isStrong &&
     stay.lastSeen - stay.since >= rules.staticSeconds &&
     stay.seen >= rules.staticPictures &&
     stay.seen >= rules.staticShare * (stay.seen + stay.missed)

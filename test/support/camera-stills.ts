@@ -32,30 +32,40 @@ export interface Sequence {
   stays: TrueStay[];
 }
 
-/** Figures of the detector and the camera; the defaults are those that were measured, see `DETECTOR`. */
+/** How a detector sees one vehicle from picture to picture. */
 export interface Detector {
   /** Standard deviation of a side, as a share of width or height, and in pixels. */
   jitterShare: number;
   jitterPixels: number;
+  /** Boxes at a score below a half scatter more, by this factor. */
+  weakJitter: number;
   /** Share of sides whose deviation is four times that. */
   tail: number;
   /** Share of boxes that are missed at any score. */
   missed: number;
-  /** Deviation of the score of one vehicle from picture to picture. */
+  /** Deviation of the score of one vehicle. */
   scoreJitter: number;
   /** Share of cars that are called trucks and the reverse. */
   flipped: number;
-  /** Share of boxes of parked vehicles that somebody hides in part. */
+  /** Share of boxes of parked vehicles of which something hides a part. */
   hidden: number;
 }
 
+/**
+ * Measured with the bundled detector on 90 photos of fixed and other cameras, each in 8 copies with another light,
+ * noise, JPEG quality and shift by whole pixels: 334 vehicles. Strong boxes deviate by 0.5 pixels (sides below 64) and
+ * 0.5 to 1.1 % of the side; 3 % of the sides by more than 4.3 times that, 1 % by more than 7 times; boxes at scores
+ * below a half by 1.3 to 1.8 times as much. 1 % are missed at a score of 0.05, 2 % change their class, and scores
+ * deviate by 0.04 (median) to 0.11 (a tenth of the vehicles). These here are somewhat worse.
+ */
 export const DETECTOR: Detector = {
-  jitterShare: 0.015,
+  jitterShare: 0.011,
   jitterPixels: 0.5,
-  tail: 0.03,
-  missed: 0.03,
+  weakJitter: 1.6,
+  tail: 0.08,
+  missed: 0.02,
   scoreJitter: 0.07,
-  flipped: 0.05,
+  flipped: 0.04,
   hidden: 0.01,
 };
 
@@ -154,7 +164,7 @@ export const SCENES: Scene[] = [
     road: { top: 460, height: 80 },
     shake: 3,
     scores: [0.45, 0.7],
-    detector: { missed: 0.08, scoreJitter: 0.1, jitterShare: 0.02, flipped: 0.15 },
+    detector: { missed: 0.06, scoreJitter: 0.1, jitterShare: 0.015, flipped: 0.1 },
   },
 ];
 
@@ -316,7 +326,7 @@ function seen(
     const box: PictureBox = {
       class: random.next() < detector.flipped ? (one.class === 'car' ? 'truck' : 'car') : one.class,
       confidence,
-      box: blurred(one, shift, detector, random),
+      box: blurred(one, confidence, shift, detector, random),
     };
     return [{ box, vehicle: { name: one.name, isParked: one.isParked } }];
   });
@@ -332,13 +342,16 @@ function seen(
 
 function blurred(
   { box: [left, top, right, bottom], isParked }: Shown,
+  confidence: number,
   [x, y]: readonly [number, number],
-  { jitterShare, jitterPixels, tail, hidden }: Detector,
+  { jitterShare, jitterPixels, weakJitter, tail, hidden }: Detector,
   random: Randomness,
 ): Box {
   const off = (side: number) => {
     const deviation = Math.hypot(jitterShare * side, jitterPixels);
-    return random.gauss(deviation) * (random.next() < tail ? 4 : 1);
+    return (
+      random.gauss(deviation) * (confidence < 0.5 ? weakJitter : 1) * (random.next() < tail ? 4 : 1)
+    );
   };
   const [width, height] = [right - left, bottom - top];
   const cut = isParked && random.next() < hidden ? random.between(0.2, 0.4) * width : 0;

@@ -28,15 +28,14 @@ export function placeScores(
   );
   const byKey = new Map(placed.map((picture) => [picture.key, picture]));
   let [boxes, parked, right, found] = [0, 0, 0, 0];
-  const staysOf = new Map<number, Map<number, number>>();
+  const placesOf = new Map<number, Set<number>>();
   for (const { key, boxes: pictureBoxes, vehicles } of stills) {
     pictureBoxes.forEach(({ confidence }, at) => {
       const vehicle = vehicles[at]!;
       const answer = byKey.get(key)!.boxes[at]!;
-      if (answer.stay !== null && vehicle.isParked) {
-        const counts = staysOf.get(vehicle.name) ?? new Map<number, number>();
-        counts.set(answer.stay, (counts.get(answer.stay) ?? 0) + 1);
-        staysOf.set(vehicle.name, counts);
+      if (answer.place !== null && vehicle.isParked) {
+        const places = placesOf.get(vehicle.name) ?? new Set();
+        placesOf.set(vehicle.name, places.add(answer.place));
       }
       if (confidence <= rules.confidence) return;
       const isStatic = answer.stay === null ? answer.static : decided.get(answer.stay);
@@ -46,17 +45,14 @@ export function placeScores(
       if (isStatic === true && vehicle.isParked) right += 1;
     });
   }
-  const changes = placed.flatMap((picture) => picture.changes);
-  const spans = foundSpans(changes, placed);
+  const spans = [...foundSpans(placed).values()];
   const staysRight = stays.filter(({ vehicle, first, last }) =>
-    [...(staysOf.get(vehicle)?.keys() ?? [])].some((stay) => {
-      const span = spans.get(stay);
-      return (
-        span !== undefined &&
-        Math.abs(span.since - first) <= interval &&
-        Math.abs(span.lastSeen - last) <= interval
-      );
-    }),
+    spans.some(
+      ({ place, since, lastSeen }) =>
+        placesOf.get(vehicle)?.has(place) === true &&
+        Math.abs(since - first) <= interval &&
+        Math.abs(lastSeen - last) <= interval,
+    ),
   );
   const [precision, recall] = [right / found, right / parked];
   return {
@@ -67,18 +63,19 @@ export function placeScores(
     f1: (2 * precision * recall) / (precision + recall),
     staysRight: staysRight.length / stays.length,
     stays: stays.length,
-    staysFound: spans.size,
+    staysFound: spans.length,
     countOff: (boxes - found - (boxes - parked)) / (boxes - parked),
   };
 }
 
 /** Spans of static stays; one that has not ended reaches to its last box. */
-function foundSpans(changes: readonly PlaceChange[], placed: readonly PlacedPicture[]) {
-  const spans = new Map(changes.map(({ stay, since, lastSeen }) => [stay, { since, lastSeen }]));
+function foundSpans(placed: readonly PlacedPicture[]): Map<number, PlaceChange> {
+  const changes = placed.flatMap((picture) => picture.changes);
+  const spans = new Map(changes.map((change) => [change.stay, { ...change }]));
   for (const { time, boxes } of placed) {
     for (const { stay } of boxes) {
       const span = stay === null ? undefined : spans.get(stay);
-      if (span) span.lastSeen = Math.max(span.lastSeen, time);
+      if (span?.kind === 'occupied') span.lastSeen = Math.max(span.lastSeen, time);
     }
   }
   return spans;
