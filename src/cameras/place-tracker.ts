@@ -4,7 +4,7 @@
  */
 import { classKey } from '../api/class-key.js';
 import { intersectionOverUnion, type Box } from '../boxes/overlap.js';
-import { commonShift } from './common-shift.js';
+import { commonShift, matchPlaces, type Framed, type Match, type MatchRules } from './matching.js';
 import {
   beginStay,
   continueStay,
@@ -15,20 +15,13 @@ import {
   splitStay,
   type PlacedBox,
   type Stay,
-  type StayRules,
 } from './stays.js';
 
-export interface PlaceRules extends StayRules {
+export interface PlaceRules extends MatchRules {
   /** The question's threshold: a place needs a box above this confidence. */
   confidence: number;
   /** A box above this may begin a stay, which counts once a box above `confidence` is seen in it. */
   faintConfidence: number;
-  /** Least intersection over union of a box and the place that it lies in. */
-  leastOverlap: number;
-  /** The most by which the sides of a box differ from those of its place, as a ratio. */
-  mostSizeRatio: number;
-  /** The most by which the whole picture may be shifted, as a share of its width. */
-  mostShift: number;
   /** Pictures that show a vehicle other than the stay's own, but all the same one, before it is a new stay. */
   otherPictures: number;
   /** Least overlap with a stay that goes on of boxes that seemed to be another vehicle and count as this one. */
@@ -193,17 +186,9 @@ export function foldPicture(state: Places, picture: Picture, rules: PlaceRules):
   return new Fold(state, picture, rules, scale).result();
 }
 
-interface Found extends PlacedBox {
+interface Found extends PlacedBox, Framed {
   at: number;
-  group: string;
   mayBegin: boolean;
-}
-
-interface Candidate {
-  found: Found;
-  place: Place;
-  /** Smaller is better; below 1 the box fits a stay of the place. */
-  rank: number;
 }
 
 /** One picture's way into the state. */
@@ -226,7 +211,10 @@ class Fold {
       at,
       group: classGroup(name),
       isStrong: confidence > rules.confidence,
-      mayBegin: confidence > Math.min(rules.faintConfidence, rules.confidence),
+      mayBegin:
+        confidence > Math.min(rules.faintConfidence, rules.confidence) &&
+        box[2] > box[0] &&
+        box[3] > box[1],
       box: [box[0] * scale, box[1] * scale, box[2] * scale, box[3] * scale],
       ...(descriptor !== undefined && { descriptor }),
     }));
@@ -235,7 +223,7 @@ class Fold {
   result(): PlacedPicture {
     const { places } = this.#state;
     this.#straighten();
-    const pairs = this.#pairs();
+    const pairs = matchPlaces(places, this.#found, this.#rules);
     const comparesDescriptors = !this.#hasOtherLight(pairs);
     const taken = new Map(pairs.map(({ place, found }) => [place, found]));
     const placed = new Set(taken.values());
@@ -268,43 +256,8 @@ class Fold {
     }
   }
 
-  /** Boxes and the places that they lie in, one to one, the best first. */
-  #pairs(): Candidate[] {
-    const candidates = this.#found.flatMap((found) =>
-      this.#state.places.flatMap((place) => {
-        const rank = this.#rank(place, found);
-        return rank === null ? [] : [{ found, place, rank }];
-      }),
-    );
-    candidates.sort(
-      (one, other) =>
-        one.rank - other.rank || one.found.at - other.found.at || one.place.id - other.place.id,
-    );
-    const taken = new Set<Found | Place>();
-    return candidates.filter(({ found, place }) => {
-      if (taken.has(found) || taken.has(place)) return false;
-      taken.add(found).add(place);
-      return true;
-    });
-  }
-
-  #rank(place: Place, { group, box }: Found): number | null {
-    const [left, top, right, bottom] = place.box;
-    if (box[0] >= right || box[2] <= left || box[1] >= bottom || box[3] <= top) return null;
-    if (group !== place.group) return null;
-    const { mostSizeRatio, leastOverlap, mostDisagreement } = this.#rules;
-    const across = (box[2] - box[0]) / (right - left);
-    const down = (box[3] - box[1]) / (bottom - top);
-    if (Math.max(across, down, 1 / across, 1 / down) > mostSizeRatio) return null;
-    const overlap = intersectionOverUnion(place.box, box);
-    if (overlap < leastOverlap) return null;
-    const stays = [place.stay, place.other].filter((stay) => stay !== null);
-    const best = Math.min(...stays.map((stay) => disagreement(stay, box, this.#rules)));
-    return best <= mostDisagreement ? best / mostDisagreement : 2 - overlap;
-  }
-
   /** Whether most vehicles look unlike before, which is the light: descriptors then tell none from another. */
-  #hasOtherLight(pairs: readonly Candidate[]): boolean {
+  #hasOtherLight(pairs: readonly Match<Place, Found>[]): boolean {
     const distances = pairs.flatMap(({ place, found, rank }) =>
       rank > 1 ? [] : (descriptorDistance(place.stay?.descriptor, found.descriptor) ?? []),
     );

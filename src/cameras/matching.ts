@@ -1,0 +1,165 @@
+/**
+ * Which box of a picture lies in which place. The whole picture may be shifted: wind and passing lorries move a camera
+ * by some pixels.
+ */
+import { rounded } from '../base/rounded.js';
+import { intersectionOverUnion, type Box } from '../boxes/overlap.js';
+import { disagreement, type Stay, type StayRules } from './stays.js';
+
+export interface MatchRules extends StayRules {
+  /** Least intersection over union of a box and the place that it lies in. */
+  leastOverlap: number;
+  /** The most by which the sides of a box differ from those of its place, as a ratio. */
+  mostSizeRatio: number;
+  /** The most by which the whole picture may be shifted, as a share of its width. */
+  mostShift: number;
+}
+
+export interface Framed {
+  box: Box;
+  /** Only boxes of one group are compared. */
+  group: string;
+}
+
+interface KnownPlace extends Framed {
+  id: number;
+  stay: Stay | null;
+  other: Stay | null;
+}
+
+export interface Match<P, F> {
+  place: P;
+  found: F;
+  /** Smaller is better; up to 1 the box fits a stay of the place. */
+  rank: number;
+}
+
+/** Boxes and the places that they lie in, one to one, the best first. */
+export function matchPlaces<P extends KnownPlace, F extends Framed>(
+  places: readonly P[],
+  found: readonly F[],
+  rules: MatchRules,
+): Match<P, F>[] {
+  const matches: (Match<P, F> & { at: number })[] = [];
+  found.forEach((one, at) => {
+    for (const place of places) {
+      const rank = rankOf(place, one, rules);
+      if (rank !== null) matches.push({ place, found: one, rank, at });
+    }
+  });
+  matches.sort(
+    (one, other) => one.rank - other.rank || one.at - other.at || one.place.id - other.place.id,
+  );
+  const taken = new Set<P | F>();
+  return matches.filter(({ place, found: one }) => {
+    if (taken.has(place) || taken.has(one)) return false;
+    taken.add(place).add(one);
+    return true;
+  });
+}
+
+/** Null where the box does not lie in the place. */
+function rankOf(place: KnownPlace, { group, box }: Framed, rules: MatchRules): number | null {
+  const [left, top, right, bottom] = place.box;
+  if (box[0] >= right || box[2] <= left || box[1] >= bottom || box[3] <= top) return null;
+  if (group !== place.group || sizeRatio(place.box, box) > rules.mostSizeRatio) return null;
+  const overlap = intersectionOverUnion(place.box, box);
+  if (overlap < rules.leastOverlap) return null;
+  const stays = [place.stay, place.other].filter((stay) => stay !== null);
+  const best = Math.min(...stays.map((stay) => disagreement(stay, box, rules)));
+  return best <= rules.mostDisagreement ? best / rules.mostDisagreement : 2 - overlap;
+}
+
+function sizeRatio([left, top, right, bottom]: Box, box: Box): number {
+  const across = (box[2] - box[0]) / (right - left);
+  const down = (box[3] - box[1]) / (bottom - top);
+  return Math.max(across, down, 1 / across, 1 / down);
+}
+
+/** The most by which the sides of two boxes of one vehicle differ, as a ratio. */
+const MOST_SIZE_RATIO = 1.25;
+/** How far displacements of vehicles that stand still lie apart: pixels, and a share of the box's side. */
+const SPREAD_PIXELS = 1.5;
+const SPREAD_SHARE = 0.04;
+/** Share of the known boxes that must have moved alike. */
+const LEAST_SHARE = 0.4;
+const LEAST_PAIRS = 2;
+/** Known boxes that are compared; more tell nothing new. */
+const MOST_KNOWN = 40;
+
+interface Displacement {
+  /** Number of the known box. */
+  of: number;
+  x: number;
+  y: number;
+  spread: number;
+}
+
+/**
+ * By how many pixels the boxes that were found lie beside those that are known, at most `mostShift`: the displacement that
+ * most pairs have in common. Zero where too few have one.
+ */
+export function commonShift(
+  known: readonly Framed[],
+  found: readonly Framed[],
+  mostShift: number,
+): [x: number, y: number] {
+  const compared = known.slice(0, MOST_KNOWN);
+  const least = Math.max(LEAST_PAIRS, LEAST_SHARE * compared.length);
+  const moved = compared.flatMap((one, of) =>
+    found.flatMap((other) => displacement(of, one, other, mostShift)),
+  );
+  let best: Displacement[] = [];
+  let most = 0;
+  for (const one of moved) {
+    const count = countNear(one, moved);
+    if (count < most) continue;
+    const near = moved.filter((other) => isNear(one, other));
+    if (count > most || length(near) < length(best)) best = near;
+    most = count;
+  }
+  return most < least ? [0, 0] : mean(best);
+}
+
+const isNear = (one: Displacement, other: Displacement): boolean =>
+  Math.hypot(other.x - one.x, other.y - one.y) <= Math.max(one.spread, other.spread);
+
+/** How many known boxes have moved like this one; those of one known box follow one another. */
+function countNear(one: Displacement, moved: readonly Displacement[]): number {
+  let count = 0;
+  let last = -1;
+  for (const other of moved) {
+    if (other.of === last || !isNear(one, other)) continue;
+    count += 1;
+    last = other.of;
+  }
+  return count;
+}
+
+function displacement(
+  of: number,
+  { group, box: known }: Framed,
+  { group: otherGroup, box }: Framed,
+  mostShift: number,
+): Displacement[] {
+  const x = (box[0] + box[2] - known[0] - known[2]) / 2;
+  const y = (box[1] + box[3] - known[1] - known[3]) / 2;
+  if (Math.abs(x) > mostShift || Math.abs(y) > mostShift || group !== otherGroup) return [];
+  if (sizeRatio(known, box) > MOST_SIZE_RATIO) return [];
+  const side = (known[2] - known[0] + known[3] - known[1]) / 2;
+  return [{ of, x, y, spread: SPREAD_PIXELS + SPREAD_SHARE * side }];
+}
+
+const length = (moved: readonly Displacement[]): number => Math.hypot(...mean(moved));
+
+/** Small boxes, whose sides deviate by fewer pixels, weigh more. */
+function mean(moved: readonly Displacement[]): [x: number, y: number] {
+  let [weights, x, y] = [0, 0, 0];
+  for (const one of moved) {
+    const weight = one.spread ** -2;
+    weights += weight;
+    x += weight * one.x;
+    y += weight * one.y;
+  }
+  return weights === 0 ? [0, 0] : [rounded(x / weights, 2), rounded(y / weights, 2)];
+}
