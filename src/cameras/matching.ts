@@ -65,8 +65,9 @@ function rankOf(place: KnownPlace, { group, box }: Framed, rules: MatchRules): n
   if (group !== place.group || sizeRatio(place.box, box) > rules.mostSizeRatio) return null;
   const overlap = intersectionOverUnion(place.box, box);
   if (overlap < rules.leastOverlap) return null;
-  const stays = [place.stay, place.other].filter((stay) => stay !== null);
-  const best = Math.min(...stays.map((stay) => disagreement(stay, box, rules)));
+  const ratioTo = (stay: Stay | null) =>
+    stay === null ? Infinity : disagreement(stay, box, rules);
+  const best = Math.min(ratioTo(place.stay), ratioTo(place.other));
   return best <= rules.mostDisagreement ? best / rules.mostDisagreement : 2 - overlap;
 }
 
@@ -105,24 +106,28 @@ export function commonShift(
   mostShift: number,
 ): [x: number, y: number] {
   const compared = known.slice(0, MOST_KNOWN);
-  const least = Math.max(LEAST_PAIRS, LEAST_SHARE * compared.length);
-  const moved = compared.flatMap((one, of) =>
-    found.flatMap((other) => displacement(of, one, other, mostShift)),
-  );
-  let best: Displacement[] = [];
+  const moved: Displacement[] = [];
+  compared.forEach((one, of) => {
+    for (const other of found) {
+      const displaced = displacement(of, one, other, mostShift);
+      if (displaced !== null) moved.push(displaced);
+    }
+  });
+  let best: Displacement | null = null;
   let most = 0;
   for (const one of moved) {
     const count = countNear(one, moved);
-    if (count < most) continue;
-    const near = moved.filter((other) => isNear(one, other));
-    if (count > most || length(near) < length(best)) best = near;
+    if (count < most || (count === most && best !== null && length(one) >= length(best))) continue;
+    best = one;
     most = count;
   }
-  return most < least ? [0, 0] : mean(best);
+  const middle = best;
+  if (middle === null || most < Math.max(LEAST_PAIRS, LEAST_SHARE * compared.length)) return [0, 0];
+  return mean(moved.filter((other) => isNear(middle, other)));
 }
 
 const isNear = (one: Displacement, other: Displacement): boolean =>
-  Math.hypot(other.x - one.x, other.y - one.y) <= Math.max(one.spread, other.spread);
+  (other.x - one.x) ** 2 + (other.y - one.y) ** 2 <= Math.max(one.spread, other.spread) ** 2;
 
 /** How many known boxes have moved like this one; those of one known box follow one another. */
 function countNear(one: Displacement, moved: readonly Displacement[]): number {
@@ -141,16 +146,16 @@ function displacement(
   { group, box: known }: Framed,
   { group: otherGroup, box }: Framed,
   mostShift: number,
-): Displacement[] {
+): Displacement | null {
   const x = (box[0] + box[2] - known[0] - known[2]) / 2;
   const y = (box[1] + box[3] - known[1] - known[3]) / 2;
-  if (Math.abs(x) > mostShift || Math.abs(y) > mostShift || group !== otherGroup) return [];
-  if (sizeRatio(known, box) > MOST_SIZE_RATIO) return [];
+  if (Math.abs(x) > mostShift || Math.abs(y) > mostShift || group !== otherGroup) return null;
+  if (sizeRatio(known, box) > MOST_SIZE_RATIO) return null;
   const side = (known[2] - known[0] + known[3] - known[1]) / 2;
-  return [{ of, x, y, spread: SPREAD_PIXELS + SPREAD_SHARE * side }];
+  return { of, x, y, spread: SPREAD_PIXELS + SPREAD_SHARE * side };
 }
 
-const length = (moved: readonly Displacement[]): number => Math.hypot(...mean(moved));
+const length = ({ x, y }: Displacement): number => x ** 2 + y ** 2;
 
 /** Small boxes, whose sides deviate by fewer pixels, weigh more. */
 function mean(moved: readonly Displacement[]): [x: number, y: number] {
@@ -161,5 +166,5 @@ function mean(moved: readonly Displacement[]): [x: number, y: number] {
     x += weight * one.x;
     y += weight * one.y;
   }
-  return weights === 0 ? [0, 0] : [rounded(x / weights, 2), rounded(y / weights, 2)];
+  return [rounded(x / weights, 2), rounded(y / weights, 2)];
 }

@@ -245,10 +245,10 @@ class Fold {
   /** Takes the shift of the whole picture out of its boxes. */
   #straighten(): void {
     const { places, size } = this.#state;
-    const stays = places.flatMap(({ stay, group }) => (stay === null ? [] : [{ ...stay, group }]));
-    const known = stays.filter(({ seen }) => seen > 1);
+    const taken = places.filter(({ stay }) => stay !== null);
+    const known = taken.filter(({ stay }) => stay !== null && stay.seen > 1);
     const most = this.#rules.mostShift * (size?.width ?? 0);
-    const shift = commonShift(known.length > 1 ? known : stays, this.#found, most);
+    const shift = commonShift(known.length > 1 ? known : taken, this.#found, most);
     this.#state.shift = shift;
     for (const found of this.#found) {
       const [left, top, right, bottom] = found.box;

@@ -3,7 +3,6 @@
  * box is told from that of another vehicle.
  */
 import type { Box } from '../boxes/overlap.js';
-import { rounded } from '../base/rounded.js';
 
 export interface StayRules {
   /** Seconds that a stay lasts at least, from its first to its last box, before it is static. */
@@ -88,9 +87,6 @@ const LEAST_AVERAGED = 2;
 const MOST_RECENT = 8;
 const LEAST_CHANGED = 2;
 
-const BOX_DECIMALS = 2;
-const SCATTER_DECIMALS = 7;
-
 export function beginStay(
   id: number,
   time: number,
@@ -123,14 +119,14 @@ export function continueStay(stay: Stay, time: number, found: PlacedBox, rules: 
   const share = Math.max(1 / (EXPECTED_WEIGHT + stay.seen), LEAST_WEIGHT / 2);
   const scatter = stay.scatter + share * (deviation - stay.scatter);
   const [least, most] = [expected / MOST_SCATTER_RATIO, expected * MOST_SCATTER_RATIO];
-  stay.scatter = rounded(Math.min(most, Math.max(least, scatter)), SCATTER_DECIMALS);
+  stay.scatter = Math.round(Math.min(most, Math.max(least, scatter)) * 1e7) / 1e7;
   stay.recent.push({ time, box: roundedBox(found.box) });
   const isNew = stay.seen <= LEAST_AVERAGED;
   const oldest = isNew || stay.recent.length > MOST_RECENT ? stay.recent.shift() : undefined;
   if (oldest !== undefined) {
     const weight = Math.max(1 / averaged(stay), LEAST_WEIGHT);
     stay.averagedUntil = oldest.time;
-    stay.box = combined((at) => stay.box[at] + weight * (oldest.box[at] - stay.box[at]));
+    stay.box = roundedBox(between(stay.box, oldest.box, weight));
   }
   stay.missed += stay.unseen;
   stay.unseen = 0;
@@ -144,15 +140,19 @@ export function continueStay(stay: Stay, time: number, found: PlacedBox, rules: 
  * less. Then the stay ends before them, and the other one's stay is returned.
  */
 export function splitStay(stay: Stay, id: number, rules: StayRules): Stay | null {
-  let split = { count: 0, ratio: rules.mostMeanDisagreement };
-  for (let count = LEAST_CHANGED; count <= stay.recent.length; count += 1) {
-    const box = meanOf(stay.recent.slice(-count));
+  let split: { count: number; ratio: number; box: Box } | null = null;
+  let box = stay.box;
+  for (let count = 1; count <= stay.recent.length; count += 1) {
+    // The mean of the last boxes, so many.
+    box = between(box, stay.recent.at(-count)?.box ?? box, 1 / count);
+    if (count < LEAST_CHANGED) continue;
     const deviation = squaredDeviation(stay.box, box);
     const allowed = expectedDeviation(stay, rules) * (1 / count + 1 / averaged(stay));
     const ratio = deviation / allowed;
-    if (deviation > rules.leastChange ** 2 && ratio > split.ratio) split = { count, ratio };
+    const isChange = deviation > rules.leastChange ** 2 && ratio > rules.mostMeanDisagreement;
+    if (isChange && ratio > (split?.ratio ?? 0)) split = { count, ratio, box };
   }
-  if (split.count === 0) return null;
+  if (split === null) return null;
   const changed = stay.recent.splice(-split.count);
   const before = stay.recent.at(-1);
   const { time: since } = changed[0] ?? { time: stay.lastSeen };
@@ -163,7 +163,7 @@ export function splitStay(stay: Stay, id: number, rules: StayRules): Stay | null
     seen: split.count,
     missed: 0,
     unseen: 0,
-    box: meanOf(changed),
+    box: roundedBox(split.box),
     recent: [],
     averagedUntil: stay.lastSeen,
     scatter: rules.jitterShare ** 2,
@@ -229,14 +229,18 @@ function squaredDeviation([left, top, right, bottom]: Box, box: Box): number {
   return (across + ((box[1] - top) ** 2 + (box[3] - bottom) ** 2) / height ** 2) / 4;
 }
 
-const meanOf = (boxes: readonly { box: Box }[]): Box =>
-  combined((at) => boxes.reduce((sum, { box }) => sum + box[at], 0) / boxes.length);
+/** The box at this share of the way from one to the other. */
+const between = (one: Box, other: Box, share: number): Box => [
+  one[0] + share * (other[0] - one[0]),
+  one[1] + share * (other[1] - one[1]),
+  one[2] + share * (other[2] - one[2]),
+  one[3] + share * (other[3] - one[3]),
+];
 
-const roundedBox = (box: Box): Box => combined((at) => box[at]);
-
-const combined = (side: (at: 0 | 1 | 2 | 3) => number): Box => [
-  rounded(side(0), BOX_DECIMALS),
-  rounded(side(1), BOX_DECIMALS),
-  rounded(side(2), BOX_DECIMALS),
-  rounded(side(3), BOX_DECIMALS),
+/** To the hundredth of a pixel, so that the state is short; done for each box. */
+const roundedBox = ([left, top, right, bottom]: Box): Box => [
+  Math.round(left * 100) / 100,
+  Math.round(top * 100) / 100,
+  Math.round(right * 100) / 100,
+  Math.round(bottom * 100) / 100,
 ];
