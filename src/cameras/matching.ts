@@ -2,9 +2,16 @@
  * Which box of a picture lies in which place. The whole picture may be shifted: wind and passing lorries move a camera
  * by some pixels.
  */
+import { classKey } from '../api/class-key.js';
 import { rounded } from '../base/rounded.js';
 import { intersectionOverUnion, type Box } from '../boxes/overlap.js';
-import { disagreement, type Stay, type StayRules } from './stays.js';
+import {
+  descriptorDistance,
+  disagreement,
+  type PlacedBox,
+  type Stay,
+  type StayRules,
+} from './stays.js';
 
 export interface MatchRules extends StayRules {
   /** Least intersection over union of a box and the place that it lies in. */
@@ -17,7 +24,7 @@ export interface MatchRules extends StayRules {
 
 export interface Framed {
   box: Box;
-  /** Only boxes of one group are compared. */
+  /** See `classGroup`; only boxes of one group are compared. */
   group: string;
 }
 
@@ -26,6 +33,14 @@ interface KnownPlace extends Framed {
   stay: Stay | null;
   other: Stay | null;
 }
+
+const GROUPS = new Map([
+  ...['car', 'truck', 'bus', 'van'].map((name) => [name, 'vehicle'] as const),
+  ...['motorcycle', 'bicycle'].map((name) => [name, 'cycle'] as const),
+]);
+
+/** Classes that a detector takes for one another are one group; any other class is its own. */
+export const classGroup = (name: string): string => GROUPS.get(classKey(name)) ?? classKey(name);
 
 export interface Match<P, F> {
   place: P;
@@ -77,6 +92,21 @@ function sizeRatio([left, top, right, bottom]: Box, box: Box): number {
   return Math.max(across, down, 1 / across, 1 / down);
 }
 
+/**
+ * Whether most vehicles look unlike before, two at least. That is another light, in which descriptors do not tell one
+ * vehicle from another.
+ */
+export function isOtherLight(
+  matches: readonly Match<KnownPlace, PlacedBox>[],
+  { mostDescriptorDistance }: MatchRules,
+): boolean {
+  const distances = matches.flatMap(({ place, found, rank }) =>
+    rank > 1 ? [] : (descriptorDistance(place.stay?.descriptor, found.descriptor) ?? []),
+  );
+  const far = distances.filter((distance) => distance > mostDescriptorDistance);
+  return far.length > 1 && 2 * far.length > distances.length;
+}
+
 /** The most by which the sides of two boxes of one vehicle differ, as a ratio. */
 const MOST_SIZE_RATIO = 1.25;
 /** How far displacements of vehicles that stand still lie apart: pixels, and a share of the box's side. */
@@ -97,8 +127,8 @@ interface Displacement {
 }
 
 /**
- * By how many pixels the boxes that were found lie beside those that are known, at most `mostShift`: the displacement that
- * most pairs have in common. Zero where too few have one.
+ * By how many pixels the boxes that were found lie beside those that are known, at most `mostShift`: the displacement
+ * that most pairs have in common. Zero where too few have one.
  */
 export function commonShift(
   known: readonly Framed[],

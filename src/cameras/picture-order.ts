@@ -13,7 +13,7 @@ import {
 } from './place-tracker.js';
 
 /** Seconds by which a picture may come after a newer one. */
-export const MOST_DELAY_SECONDS = 3600;
+const MOST_DELAY_SECONDS = 3600;
 
 /** The state of a camera: plain data. */
 export interface CameraPlaces {

@@ -2,9 +2,15 @@
  * Places in the stills of one camera: where vehicles stand, and since when. A fold over its pictures in order of time;
  * the state is plain data of bounded size, and a picture costs what its boxes cost, however long the camera runs.
  */
-import { classKey } from '../api/class-key.js';
 import { intersectionOverUnion, type Box } from '../boxes/overlap.js';
-import { commonShift, matchPlaces, type Framed, type Match, type MatchRules } from './matching.js';
+import {
+  classGroup,
+  commonShift,
+  isOtherLight,
+  matchPlaces,
+  type Framed,
+  type MatchRules,
+} from './matching.js';
 import {
   beginStay,
   continueStay,
@@ -26,7 +32,10 @@ export interface PlaceRules extends MatchRules {
   otherPictures: number;
   /** Least overlap with a stay that goes on of boxes that seemed to be another vehicle and count as this one. */
   sameOverlap: number;
-  /** Places of a camera. Empty ones unseen for the longest time go first, then no new ones are made. */
+  /**
+   * Places of a camera. For a new one, that one goes in which no vehicle was ever static and none is now, else that
+   * in which none is now; the one unseen for the longest time first. If all are taken, no new one is made.
+   */
   mostPlaces: number;
   /** Ended stays of a place that are listed; older ones are counted and added up only. */
   mostStays: number;
@@ -74,7 +83,7 @@ export interface PictureBox {
   class: string;
   confidence: number;
   box: Box;
-  /** In hexadecimal; those of one camera have one length. */
+  /** See `descriptorDistance`. */
   descriptor?: string;
 }
 
@@ -150,14 +159,6 @@ export const noPlaces = (): Places => ({
   places: [],
 });
 
-const GROUPS = new Map([
-  ...['car', 'truck', 'bus', 'van'].map((name) => [name, 'vehicle'] as const),
-  ...['motorcycle', 'bicycle'].map((name) => [name, 'cycle'] as const),
-]);
-
-/** Classes that a detector takes for one another are one group; any other class is its own. */
-export const classGroup = (name: string): string => GROUPS.get(classKey(name)) ?? classKey(name);
-
 const NOWHERE: BoxInPlace = { place: null, stay: null, staySince: null, static: 'unknown' };
 
 /** The answer for a picture that cannot be folded any more. */
@@ -224,7 +225,7 @@ class Fold {
     const { places } = this.#state;
     this.#straighten();
     const pairs = matchPlaces(places, this.#found, this.#rules);
-    const comparesDescriptors = !this.#hasOtherLight(pairs);
+    const comparesDescriptors = !isOtherLight(pairs, this.#rules);
     const taken = new Map(pairs.map(({ place, found }) => [place, found]));
     const placed = new Set(taken.values());
     for (const place of places) {
@@ -256,15 +257,6 @@ class Fold {
     }
   }
 
-  /** Whether most vehicles look unlike before, which is the light: descriptors then tell none from another. */
-  #hasOtherLight(pairs: readonly Match<Place, Found>[]): boolean {
-    const distances = pairs.flatMap(({ place, found, rank }) =>
-      rank > 1 ? [] : (descriptorDistance(place.stay?.descriptor, found.descriptor) ?? []),
-    );
-    const far = distances.filter((distance) => distance > this.#rules.mostDescriptorDistance);
-    return far.length > 1 && 2 * far.length > distances.length;
-  }
-
   #see(place: Place, found: Found, comparesDescriptors: boolean): void {
     const { time, nextId } = this.#state;
     place.seen += 1;
@@ -291,7 +283,6 @@ class Fold {
       this.#answerWith(place, place.other, found);
     } else {
       this.#dropOther(place);
-      // A weak box is no vehicle of its own.
       if (!found.mayBegin) {
         this.#answerWith(place, place.stay, found);
         return;
@@ -332,7 +323,9 @@ class Fold {
     } else if (stay !== null) this.#answer.decided.push({ stay: stay.id, static: false });
     place.stay = place.other;
     place.other = null;
-    if (place.stay !== null) this.#decide(place, place.stay);
+    if (place.stay === null) return;
+    place.box = place.stay.box;
+    this.#decide(place, place.stay);
   }
 
   /** Boxes that nearly lie on those of a stay that goes on were the same vehicle, half hidden or badly framed. */
@@ -359,7 +352,8 @@ class Fold {
       place: place.id,
       stay: stay?.id ?? null,
       staySince: stay?.since ?? null,
-      static: stay?.isStatic === true ? true : 'unknown',
+      // A weak box in an empty place is no vehicle that stands there.
+      static: stay?.isStatic === true || (stay !== null && 'unknown'),
     };
   }
 
@@ -374,14 +368,23 @@ class Fold {
     return hasStood && this.#state.time - place.lastSeen <= this.#rules.forgetSeconds;
   }
 
+  /** Forgets a place without a vehicle that stands: see `mostPlaces`. False if there is none. */
+  #giveUpPlace(): boolean {
+    const { places, time } = this.#state;
+    const idle = places.filter(({ stay, lastSeen }) => stay?.isStatic !== true && lastSeen < time);
+    const neverTaken = idle.filter(({ ended }) => ended.length === 0);
+    const [first, ...others] = neverTaken.length > 0 ? neverTaken : idle;
+    if (first === undefined) return false;
+    const oldest = others.reduce((one, next) => (next.lastSeen < one.lastSeen ? next : one), first);
+    this.#dropOther(oldest);
+    this.#endStay(oldest);
+    places.splice(places.indexOf(oldest), 1);
+    return true;
+  }
+
   #beginPlace(found: Found): void {
     const { places, time, nextId } = this.#state;
-    if (places.length >= this.#rules.mostPlaces) {
-      const empty = places.filter(({ stay, other }) => stay === null && other === null);
-      if (empty.length === 0) return;
-      const oldest = empty.reduce((one, other) => (other.lastSeen < one.lastSeen ? other : one));
-      places.splice(places.indexOf(oldest), 1);
-    }
+    if (places.length >= this.#rules.mostPlaces && !this.#giveUpPlace()) return;
     const stay = beginStay(nextId + 1, time, found, this.#rules);
     const place: Place = {
       id: nextId,
