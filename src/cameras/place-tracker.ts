@@ -47,7 +47,7 @@ export const PLACE_RULES: PlaceRules = {
   confidence: 0.5,
   faintConfidence: 0.25,
   staticSeconds: 300,
-  staticPictures: 3,
+  staticPictures: 4,
   staticShare: 0.6,
   gapSeconds: 60,
   gapPictures: 3,
@@ -247,9 +247,13 @@ class Fold {
   #straighten(): void {
     const { places, size } = this.#state;
     const taken = places.filter(({ stay }) => stay !== null);
-    const known = taken.filter(({ stay }) => stay !== null && stay.seen > 1);
+    // Those that are sure to stand, as far as there are any.
+    const known = [
+      places.filter(({ stay }) => stay?.isStatic === true),
+      places.filter(({ stay }) => stay !== null && stay.seen > 1),
+    ].find(({ length }) => length > 1);
     const most = this.#rules.mostShift * (size?.width ?? 0);
-    const shift = commonShift(known.length > 1 ? known : taken, this.#found, most);
+    const shift = commonShift(known ?? taken, this.#found, most);
     this.#state.shift = shift;
     for (const found of this.#found) {
       const [left, top, right, bottom] = found.box;
@@ -277,7 +281,11 @@ class Fold {
       this.#answerWith(place, place.stay, found);
       return;
     }
-    if (place.stay !== null) place.stay.unseen += 1;
+    if (place.stay !== null) {
+      place.stay.unseen += 1;
+      // Another vehicle in its place says more than none.
+      place.stay.missed += 1;
+    }
     if (place.other !== null && fits(place.other)) {
       continueStay(place.other, time, found, this.#rules);
       this.#answerWith(place, place.other, found);

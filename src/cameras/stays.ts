@@ -43,7 +43,7 @@ export interface Stay {
   lastSeen: number;
   /** Pictures with a box of it. */
   seen: number;
-  /** Pictures without one between its first and its last box. */
+  /** Pictures without one between its first and its last box; those that show another vehicle there count twice. */
   missed: number;
   /** Pictures in a row without one since its last box. */
   unseen: number;

@@ -7,6 +7,7 @@ import {
   type Picture,
   type PictureBox,
 } from '../../src/cameras/place-tracker.js';
+import { randomNumbers } from '../support/random-numbers.js';
 import { SCENES, sequenceOf } from '../support/camera-stills.js';
 import { placeScores } from '../support/place-scores.js';
 
@@ -189,6 +190,19 @@ describe('a stay', () => {
   });
 });
 
+test('a queue at a stop line, another vehicle in each picture, is not static', () => {
+  const random = randomNumbers(4);
+  const around = (side: number, by: number) => side + by * (random() - 0.5);
+  const queue = times(120, null).map(() => [
+    car([around(100, 20), around(100, 8), around(200, 20), around(170, 8)]),
+  ]);
+  const { placed, changes } = fold(minutes(queue));
+  expect(changes).toEqual([]);
+  const decided = placed.flatMap((picture) => picture.decided);
+  expect(decided.length).toBeGreaterThan(30);
+  expect(decided.every(({ static: isStatic }) => !isStatic)).toBe(true);
+});
+
 describe('the whole picture is shifted', () => {
   const small = [0, 1, 2, 3].map((at): Sides => [100 + 60 * at, 100, 118 + 60 * at, 112]);
 
@@ -317,6 +331,15 @@ describe('the state', () => {
     expect(placed.at(-1)?.boxes.at(-1)).toMatchObject({ place: null, static: 'unknown' });
     expect(placed.at(-1)?.boxes.at(-2)?.place).not.toBeNull();
   });
+});
+
+test('vehicles that pass leave room for new ones', () => {
+  const traffic = times(40, null).map((_, at) =>
+    times(5, null).map((__, lane) => car(moved((at * 170 + lane * 60) % 1000, lane * 120))),
+  );
+  const { placed, state } = fold(minutes(traffic), { ...PLACE_RULES, mostPlaces: 6 });
+  expect(state.places.length).toBeLessThanOrEqual(6);
+  expect(placed.flatMap(({ boxes }) => boxes).every(({ place }) => place !== null)).toBe(true);
 });
 
 describe('five cameras with known truth', () => {
