@@ -74,8 +74,10 @@ export interface PlacedBox {
 const EXPECTED_WEIGHT = 5;
 /** Least weight of the newest box in the mean box, so that it follows slow changes. */
 const LEAST_WEIGHT = 0.1;
-/** The stay's own scatter lies within this factor of the expected one. */
+/** The stay's own scatter counts as within this factor of the expected one. */
 const MOST_SCATTER_RATIO = 4;
+/** A stay whose own scatter is more than this times the expected one is of several vehicles: it is not static. */
+const MOST_STATIC_RATIO = 3;
 /** A stay that is seen again has been unseen by accident unless that is less probable than this. */
 const LEAST_PROBABILITY = 0.01;
 /** The most of a stay's pictures that count as missed by accident. */
@@ -118,8 +120,7 @@ export function continueStay(stay: Stay, time: number, found: PlacedBox, rules: 
   stay.seen += 1;
   const share = Math.max(1 / (EXPECTED_WEIGHT + stay.seen), LEAST_WEIGHT / 2);
   const scatter = stay.scatter + share * (deviation - stay.scatter);
-  const [least, most] = [expected / MOST_SCATTER_RATIO, expected * MOST_SCATTER_RATIO];
-  stay.scatter = Math.round(Math.min(most, Math.max(least, scatter)) * 1e7) / 1e7;
+  stay.scatter = Math.round(Math.max(expected / MOST_SCATTER_RATIO, scatter) * 1e7) / 1e7;
   stay.recent.push({ time, box: roundedBox(found.box) });
   const isNew = stay.seen <= LEAST_AVERAGED;
   const oldest = isNew || stay.recent.length > MOST_RECENT ? stay.recent.shift() : undefined;
@@ -191,7 +192,8 @@ const averaged = ({ seen, recent }: Stay): number =>
 
 function expectedDeviation({ scatter, box: [left, top, right, bottom] }: Stay, rules: StayRules) {
   const perPixel = (1 / (right - left) ** 2 + 1 / (bottom - top) ** 2) / 2;
-  return scatter + rules.jitterPixels ** 2 * perPixel;
+  const own = Math.min(scatter, MOST_SCATTER_RATIO * rules.jitterShare ** 2);
+  return own + rules.jitterPixels ** 2 * perPixel;
 }
 
 /**
@@ -217,6 +219,8 @@ export function hasBecomeStatic(stay: Stay, rules: StayRules): boolean {
     stay.isStrong &&
     stay.lastSeen - stay.since >= rules.staticSeconds &&
     stay.seen >= rules.staticPictures &&
+    stay.scatter <=
+      MOST_STATIC_RATIO * expectedDeviation({ ...stay, scatter: rules.jitterShare ** 2 }, rules) &&
     stay.seen >= rules.staticShare * (stay.seen + stay.missed)
   );
 }
