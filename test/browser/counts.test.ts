@@ -119,7 +119,7 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
     // The newest is first.
     expect(await events.nth(0).textContent()).toContain('2025-11-26 14:30:00');
     expect(await events.nth(1).textContent()).toContain('2025-11-26 09:10:00 to 10:00:00');
-    expect(await events.nth(1).textContent()).toContain('3 pictures');
+    expect(await events.nth(1).textContent()).toContain('3 images');
     await eventual(() => events.nth(0).locator('img').count()).toBe(1);
     expect(await axeViolations(page)).toEqual([]);
     expect(await sidewaysScroll(page)).toBeLessThanOrEqual(0);

@@ -1,4 +1,4 @@
-/** `GET /v1/counts`: images and boxes over the jobs of a watch or a tag, by hour, day, folder or event, as JSON or CSV. */
+/** `GET /v1/counts`: images and boxes over the jobs of a watch or a tag, by hour, day, folder or event. */
 import { z } from '@hono/zod-openapi';
 import { SCOPE_GROUPINGS } from '../../api/job-values.js';
 import type { CountFigures } from '../../store/count-tally.js';

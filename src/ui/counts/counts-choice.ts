@@ -47,7 +47,7 @@ export interface CountsChoice {
   tag: string;
   range: RangeName;
   by: CountsGrouping;
-  /** Of events; null: they are not counted. */
+  /** The rule of events; null: they are not counted. */
   events: { gap: (typeof EVENT_GAPS)[number][0]; camera: (typeof CAMERAS)[number][0] } | null;
   /** Name of a stored view; empty: as each job asked. */
   view: string;
@@ -95,13 +95,12 @@ export function readChoice(query: Query, now: number): CountsChoice {
 /** Something is counted. */
 export const isAsked = ({ watch, tag }: CountsChoice): boolean => watch !== '' || tag !== '';
 
+/** A choice that asks the boxes anew, in place of the questions of the jobs. */
+const isOtherQuestion = ({ view, min }: CountsChoice): boolean => view !== '' || min !== null;
+
 /** Only the images of stored jobs are counted. */
 export const isOfStoredJobs = (choice: CountsChoice): boolean =>
   isOtherQuestion(choice) || choice.events !== null;
-
-/** A choice that asks the boxes anew, in place of the questions of the jobs. */
-export const isOtherQuestion = ({ view, min }: CountsChoice): boolean =>
-  view !== '' || min !== null;
 
 function ownRange(from = '', to = ''): HourRange {
   return { from: hourOf(from), to: hourOf(to) };

@@ -1,4 +1,4 @@
-/** Events, each with its best picture: newest first, so many at a time. */
+/** Events, each with its best image: newest first, so many at a time. */
 import { useSignal } from '@preact/signals';
 import { hashOf } from '../address/address.js';
 import { Button } from '../parts/button.js';
@@ -25,8 +25,8 @@ export function EventList({ shown, hidden }: EventListProps) {
     <section class="card">
       <h2>Events</h2>
       <p class="fine">
-        An event counts the most boxes of each class that one of its pictures has. Its best picture
-        is the one with the most boxes.
+        An event counts the most boxes of each class that one of its images has. It shows the image
+        with the most boxes.
       </p>
       <ul class="event-list">
         {listed.map((event, at) => (
@@ -59,7 +59,7 @@ function Event({ event, choice, hidden }: EventProps) {
         <a
           class="event-picture"
           href={hashOf({ screen: 'image', jobId: best.job_id, index: best.index }, textsOf(choice))}
-          aria-label={`Best picture of ${eventTime(event)}`}
+          aria-label={`Image with the most boxes of ${eventTime(event)}`}
         >
           <Thumbnail path={best.image_path} alt="" />
         </a>
@@ -75,7 +75,7 @@ function Event({ event, choice, hidden }: EventProps) {
         {shownClasses.length > 0 && `: ${shownClasses.map(countText).join(', ')}`}
       </span>
       <span class="fine">
-        {plural(event.images, 'picture')}
+        {plural(event.images, 'image')}
         {event.failed_images > 0 && `, ${grouped(event.failed_images)} failed`}
       </span>
     </>
