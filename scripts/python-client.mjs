@@ -70,6 +70,12 @@ const OPTIONS = [
     text: 'What counts as a change between two jobs.',
   },
   {
+    name: 'CountsQuery',
+    ...queryOf('/v1/jobs/{job_id}/counts', 'format', 'by'),
+    over: 'Question',
+    text: 'How events are made, with `by="event"`.',
+  },
+  {
     name: 'CountsScope',
     ...renamed(queryOf('/v1/counts', 'format'), { from: 'since', to: 'until' }),
     over: 'Question',

@@ -44,11 +44,19 @@ export const confidenceStep = (confidence: number): number =>
   Math.min(Math.floor(confidence * CONFIDENCE_STEPS), CONFIDENCE_STEPS - 1);
 
 /** Groups in which the images of a job are counted. */
-export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
+export const GROUPINGS = ['image', 'event', 'folder', 'hour', 'day'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** Groups in which the images of several jobs are counted, also of jobs whose results are removed. */
-export const HOUR_GROUPINGS = ['hour', 'day', 'folder'] as const satisfies Grouping[];
+/** Groups of the sums that are kept, also of jobs whose results are removed. */
+export type HourGrouping = Exclude<Grouping, 'image' | 'event'>;
+
+/** Groups in which the images of several jobs are counted. */
+export const SCOPE_GROUPINGS = ['hour', 'day', 'folder', 'event'] as const satisfies Grouping[];
+
+/** An event: pictures of one camera with at most so many seconds between two of them. */
+export const EVENT_GAP_S = { default: 60, most: 86_400 };
+/** Pictures are of one camera when they lie in one folder, or all are. */
+export const EVENT_CAMERAS = ['folder', 'all'] as const;
 
 /**
  * The images of an ended job that a retry runs. `failed`: images with an error, and images that did not run. `all`:

@@ -71,7 +71,7 @@ function ofClasses({ detections, lacksVehicles }: FoundBoxes, options: DetectOpt
   return detections.filter((box) => isWanted(box.class));
 }
 
-/** What is asked of a class, by its name. */
+/** The part of a question that depends on the class of a box. */
 interface ClassRules {
   isWanted: (className: string) => boolean;
   thresholdOf: (className: string) => number;

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { timesOf, type ScheduledTime } from '../api/watch-times.js';
 import { EXISTING_FILES } from '../store/watched.js';
-import { HOUR_GROUPINGS } from '../api/job-values.js';
+import { SCOPE_GROUPINGS } from '../api/job-values.js';
 import { numberThat, serviceCommand, wholeNumber } from './command-options.js';
 import { refuseUnusedOutput } from './export-output.js';
 import { addCountFlags } from './job/count-flags.js';
@@ -79,7 +79,8 @@ function named(
 function registerCounts(parent: Command, terminal: Terminal): void {
   const counts = serviceCommand(parent, {
     name: 'counts',
-    description: 'images and boxes of a watch by hour, day or folder, also of removed results',
+    description:
+      'images and boxes of a watch by hour, day, folder (also of removed results) or event',
     json: 'print them as JSON',
     calls: [
       'north-gate --from 2025-11-01 --to 2025-12-01 --by day',
@@ -94,7 +95,7 @@ function registerCounts(parent: Command, terminal: Terminal): void {
       const { showWatchCounts } = await import('./job/counting.js');
       await showWatchCounts(name, flags, terminal);
     });
-  addCountFlags(counts, HOUR_GROUPINGS);
+  addCountFlags(counts, SCOPE_GROUPINGS);
 }
 
 function registerAdd(parent: Command, terminal: Terminal): void {

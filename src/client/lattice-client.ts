@@ -29,6 +29,7 @@ import type {
   JobChanges,
   JobChangesQuery,
   JobCounts,
+  JobCountsQuery,
   JobEvent,
   JobFilter,
   JobImages,
@@ -199,20 +200,25 @@ export class LatticeClient {
   }
 
   /**
-   * Images and boxes by image, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many images.
+   * Images and boxes by image, event, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many
+   * images.
    */
-  counts(jobId: string, by: CountsBy = 'hour', options: AskOptions = {}): Promise<JobCounts> {
-    const query = queryOf({ by, ...options.question });
+  counts(
+    jobId: string,
+    by: CountsBy | JobCountsQuery = 'hour',
+    options: AskOptions = {},
+  ): Promise<JobCounts> {
+    const query = queryOf({ ...groupingOf(by), ...options.question });
     return this.#calls.get(`${pathOf(jobId)}/counts${query}`, options, RESULT_MS);
   }
 
   /** The same as a CSV file, in chunks; rejects in the middle as `export` does. */
   countsCsv(
     jobId: string,
-    by: CountsBy = 'hour',
+    by: CountsBy | JobCountsQuery = 'hour',
     options: AskOptions = {},
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    const query = queryOf({ by, format: 'csv', ...options.question });
+    const query = queryOf({ ...groupingOf(by), format: 'csv', ...options.question });
     return this.#calls.file(`${pathOf(jobId)}/counts${query}`, options);
   }
 
@@ -438,3 +444,6 @@ function viewPath(name: string): string {
 function pathOf(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
 }
+
+const groupingOf = (by: CountsBy | JobCountsQuery): JobCountsQuery =>
+  typeof by === 'string' ? { by } : by;

@@ -82,8 +82,10 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor' 
 
 /** `cursor` is the `next_cursor` of the page before. */
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
-/** `image`, `folder`, `hour` or `day`. */
+/** `image`, `event`, `folder`, `hour` or `day`. */
 export type CountsBy = z.output<typeof countsQuerySchema>['by'];
+/** The groups, and the rule of events. */
+export type JobCountsQuery = Omit<z.input<typeof countsQuerySchema>, 'format'>;
 /** The jobs of a watch, with a tag, or both; `from` and `to` bound the hours. */
 export type CountsQuery = Omit<z.input<typeof countedQuerySchema>, 'format'>;
 export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;

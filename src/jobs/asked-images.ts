@@ -14,6 +14,7 @@ import {
   type OptionsAsked,
   type Refined,
 } from '../store/asked-boxes.js';
+import type { CountedEvents, EventRule } from '../store/event-rows.js';
 import type { Passing } from '../store/count-reads.js';
 import type { CountSum } from '../store/count-sum.js';
 import {
@@ -27,7 +28,7 @@ import {
 } from '../store/job.js';
 import type { StoredFound, StoredImage, StoredJob } from '../store/job-records.js';
 import type { ServiceStore } from '../store/service-store.js';
-import { countSums, type CountSums } from './count-sums.js';
+import { countEvents, countSums, type CountSums } from './count-sums.js';
 import type { ImagePages } from './image-pages.js';
 import { QuestionViews, type ReadViews } from './question-views.js';
 import { toCounts, toEntry, type JobImages } from './stored-images.js';
@@ -45,6 +46,7 @@ export interface AskedParts {
     | 'filteredImages'
     | 'passing'
     | 'countSums'
+    | 'countEvents'
   >;
   views: ReadViews;
   pages: ImagePages;
@@ -144,6 +146,11 @@ export class AskedImages implements JobImages {
   async countSums(jobId: string): Promise<CountSums> {
     const { stored } = await this.#asked(jobId);
     return countSums(this.#parts.store, { jobs: stored.number }, this.#views);
+  }
+
+  async countEvents(jobId: string, rule: EventRule): Promise<CountedEvents> {
+    const { stored } = await this.#asked(jobId);
+    return countEvents(this.#parts.store, { jobs: stored.number }, rule, this.#views);
   }
 
   /** The indexes of a page of images that pass. All images are asked where it depends on their boxes. */

@@ -1,5 +1,8 @@
-/** Images added up by folder and hour: those of a job, or of all jobs of a watch or a tag. */
-import type { Counted } from '../store/count-reads.js';
+/** Images added up by folder and hour or as events: those of a job, or of all jobs of a watch or a tag. */
+import type { Asked } from '../store/asked-boxes.js';
+import type { ViewNeeded } from '../store/count-reads.js';
+import type { CountedEvents, EventRule } from '../store/event-rows.js';
+import type { Counted } from '../store/count-tally.js';
 import type { CountScope } from '../store/count-rows.js';
 import { CountSum } from '../store/count-sum.js';
 import type { ServiceStore } from '../store/service-store.js';
@@ -13,12 +16,28 @@ export async function countSums(
   scope: CountScope,
   views: QuestionViews | null,
 ): Promise<CountSums> {
-  const counted =
-    views === null
-      ? await store.countSums(scope, null)
-      : await views.answer((asked) => store.countSums(scope, asked));
-  if ('viewNeeded' in counted) throw new Error('Only a question needs a view.');
+  const counted = await answer((asked) => store.countSums(scope, asked), views);
   const total = new CountSum();
   for (const { sum } of counted.sums) total.merge(sum);
   return { ...counted, total };
+}
+
+/** Events by the question of each job, or by another one. */
+export function countEvents(
+  store: Pick<ServiceStore, 'countEvents'>,
+  scope: CountScope,
+  rule: EventRule,
+  views: QuestionViews | null,
+): Promise<CountedEvents> {
+  return answer((asked) => store.countEvents(scope, asked, rule), views);
+}
+
+async function answer<T extends object>(
+  ask: (asked: Asked | null) => Promise<T | { viewNeeded: ViewNeeded }>,
+  views: QuestionViews | null,
+): Promise<T> {
+  if (views !== null) return views.answer(ask);
+  const counted = await ask(null);
+  if ('viewNeeded' in counted) throw new Error('Only a question needs a view.');
+  return counted;
 }

@@ -23,9 +23,10 @@ import {
 } from '../store/job.js';
 import type { Question } from '../api/question.js';
 import { AskedImages } from './asked-images.js';
-import { countSums, type CountSums } from './count-sums.js';
+import { countEvents, countSums, type CountSums } from './count-sums.js';
 import { QuestionViews } from './question-views.js';
 import type { CountScope } from '../store/count-rows.js';
+import type { CountedEvents, EventRule } from '../store/event-rows.js';
 import { ImagePages } from './image-pages.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
@@ -253,6 +254,12 @@ export class JobService implements JobImages {
     return countSums(store, { jobs: number }, null);
   }
 
+  async countEvents(jobId: string, rule: EventRule): Promise<CountedEvents> {
+    const { store } = this.#parts;
+    const { number } = await store.find(jobId, null);
+    return countEvents(store, { jobs: number }, rule, null);
+  }
+
   /** Counts over jobs, by the question of each or by another one. Rejects with `view_not_found`. */
   async countsOf(
     scope: CountScope,
@@ -262,6 +269,18 @@ export class JobService implements JobImages {
     const { store, views } = this.#parts;
     const asked = question && (await QuestionViews.open(views, question, keyId));
     return countSums(store, scope, asked);
+  }
+
+  /** Events over jobs, like `countsOf`. */
+  async eventsOf(
+    scope: CountScope,
+    rule: EventRule,
+    question: Question | null,
+    keyId: string | null,
+  ): Promise<CountedEvents> {
+    const { store, views } = this.#parts;
+    const asked = question && (await QuestionViews.open(views, question, keyId));
+    return countEvents(store, scope, rule, asked);
   }
 
   /** Counts of the images that have an outcome so far. */

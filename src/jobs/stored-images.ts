@@ -10,6 +10,7 @@ import {
   type Job,
 } from '../store/job.js';
 import type { CountSums } from './count-sums.js';
+import type { CountedEvents, EventRule } from '../store/event-rows.js';
 import type { StoredCounts, StoredImage } from '../store/job-records.js';
 
 /**
@@ -39,6 +40,8 @@ export interface JobImages {
   ): Promise<{ entries: ImageEntry[]; matching: number }>;
   /** The images that have an outcome so far, by folder and hour. */
   countSums(jobId: string): Promise<CountSums>;
+  /** The images that have an outcome so far, as events. */
+  countEvents(jobId: string, rule: EventRule): Promise<CountedEvents>;
   /** Counts of the images that have an outcome so far. */
   tally(job: Job): Promise<ImageTally>;
 }

@@ -144,10 +144,10 @@ export class AskedRows {
   }
 }
 
-type OptionsOf = OptionsAsked & Pick<AskedJobRow, 'keyId'>;
+export type OptionsOf = OptionsAsked & Pick<AskedJobRow, 'keyId'>;
 type Range = readonly [from: number, until: number];
 
-function refine(
+export function refine(
   question: Asked,
   options: OptionsOf,
   stored: StoredFound,

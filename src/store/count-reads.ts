@@ -1,12 +1,12 @@
 /** Counts over the images of jobs, by their own question or by another one. */
 import { LatticeError } from '../api/errors.js';
 import { optionsWith } from '../api/question.js';
-import { confidenceStep, type ImageFilter } from '../api/job-values.js';
+import type { ImageFilter } from '../api/job-values.js';
 import type { DetectOptions } from '../api/options.js';
 import type { Detection } from '../api/schemas/image.js';
 import { thresholdsOf } from '../boxes/refine-detections.js';
-import { questionFault, type Asked, type Refined } from './asked-boxes.js';
-import { AskedRows, NeedsView, type AskedJobRow, type Place } from './asked-rows.js';
+import type { Asked, Refined } from './asked-boxes.js';
+import { AskedRows, NeedsView, type AskedJobRow } from './asked-rows.js';
 import {
   hourBounds,
   type CountScope,
@@ -14,7 +14,8 @@ import {
   type JobsOf,
   type ScopeCounts,
 } from './count-rows.js';
-import { SumsByHour, type CountSum, type HourRow, type SumRow } from './count-sum.js';
+import { EventReads, type CountedEvents, type EventRule } from './event-rows.js';
+import { Tally, type Counted, type CountedJob } from './count-tally.js';
 import { jobNotFound } from './job.js';
 import { taskId } from './job-records.js';
 import { conditions } from './job-reads.js';
@@ -28,22 +29,6 @@ const IMAGES_PER_STEP = 500;
 /** Jobs of which one is removed while they are read are read again. */
 const TRIES = 5;
 
-/** Counts over jobs. */
-export interface Counted {
-  /** By folder and hour, in no order. */
-  sums: HourRow[];
-  /** Boxes by class and step of confidence; of another question only. */
-  steps: [className: string, boxes: number[]][];
-  /** Jobs, also without a counted image. */
-  jobs: number;
-  pendingImages: number;
-  notRunImages: number;
-  /** Images of removed jobs: they are counted, but not by another question. */
-  removedImages: number;
-  /** Images of jobs whose boxes cannot answer the question: they are not counted. */
-  unansweredImages: number;
-}
-
 /** A page of the images of a job that pass a filter. */
 export interface Passing {
   indexes: number[];
@@ -51,16 +36,16 @@ export interface Passing {
   matching: number;
 }
 
+interface PassingPage {
+  byMargin: boolean;
+  offset: number;
+  limit: number;
+}
+
 /** A view whose regions the question needs, by name and version as JSON: the call is to be made again with them. */
 export interface ViewNeeded {
   view: string;
   keyId: string | null;
-}
-
-interface JobRow extends Omit<AskedJobRow, 'settings'> {
-  settings: string;
-  waiting: number;
-  completedAt: number | null;
 }
 
 export class CountReads {
@@ -78,21 +63,18 @@ export class CountReads {
    * Counts by the question of each job, or by another one. Throws `storage_unavailable` where jobs of a scope that is
    * asked were removed during each try.
    */
-  *countSums(scope: CountScope, asked: Asked | null): Steps<Counted | { viewNeeded: ViewNeeded }> {
-    for (let tried = 0; tried < TRIES; tried++) {
-      const { moves } = this.#scopes;
-      const tally = new Tally();
-      try {
-        yield* this.#count(tally, scope, asked);
-      } catch (error) {
-        if (!(error instanceof NeedsView)) throw error;
-        return { viewNeeded: error.needed };
-      }
-      const isOfManyJobs = asked !== null && typeof scope.jobs !== 'number';
-      if (!isOfManyJobs || moves === this.#scopes.moves) return tally.result(scope);
-    }
-    const detail = 'Results are being removed: their counts cannot be read at the moment.';
-    throw new LatticeError('storage_unavailable', detail, { retryAfterS: 5 });
+  *countSums(scope: CountScope, asked: Asked | null): Answer<Counted> {
+    return yield* this.#undisturbed(asked !== null && isOfMany(scope), () =>
+      this.#count(scope, asked),
+    );
+  }
+
+  /**
+   * Events of the images of jobs that are stored, by the question of each job or by another one. Throws like
+   * `countSums`.
+   */
+  *countEvents(scope: CountScope, asked: Asked | null, rule: EventRule): Answer<CountedEvents> {
+    return yield* this.#undisturbed(isOfMany(scope), () => this.#countEvents(scope, asked, rule));
   }
 
   /**
@@ -103,38 +85,87 @@ export class CountReads {
     jobNumber: number,
     asked: Asked,
     filter: ImageFilter,
-    { byMargin, offset, limit }: { byMargin: boolean; offset: number; limit: number },
-  ): Steps<Passing | { viewNeeded: ViewNeeded }> {
+    page: PassingPage,
+  ): Answer<Passing> {
+    return yield* this.#undisturbed(false, () => this.#pass(jobNumber, asked, filter, page));
+  }
+
+  /**
+   * Reads until a view is needed, or until it has read all; `isOfMany`: of jobs of which none was removed meanwhile, so
+   * that what it has read belongs together.
+   */
+  *#undisturbed<T>(isOfMany: boolean, read: () => Steps<T>): Answer<T> {
+    for (let tried = 0; tried < TRIES; tried++) {
+      const { moves } = this.#scopes;
+      try {
+        const result = yield* read();
+        if (!isOfMany || moves === this.#scopes.moves) return result;
+      } catch (error) {
+        if (!(error instanceof NeedsView)) throw error;
+        return { viewNeeded: error.needed };
+      }
+    }
+    const detail = 'Results are being removed: their counts cannot be read at the moment.';
+    throw new LatticeError('storage_unavailable', detail, { retryAfterS: 5 });
+  }
+
+  *#pass(
+    jobNumber: number,
+    asked: Asked,
+    filter: ImageFilter,
+    { byMargin, offset, limit }: PassingPage,
+  ): Steps<Passing> {
     const [row] = this.#jobs({ jobs: jobNumber }, 0);
     if (row === undefined) throw jobNotFound();
     const job = { ...row, settings: askedSettings(row.settings) };
     const options = optionsWith(job.settings.options, asked.question);
     const passing: { index: number; margin: number }[] = [];
-    try {
-      for (let from = 0; from < job.imageCount; from += IMAGES_PER_STEP) {
-        const images = this.#asked.images(job, asked, from, from + IMAGES_PER_STEP);
-        for (const { index, refined } of images) {
-          const margin = byMargin ? marginOf(refined, options) : 0;
-          if (margin !== null && passes(refined, filter)) passing.push({ index, margin });
-        }
-        yield;
+    for (let from = 0; from < job.imageCount; from += IMAGES_PER_STEP) {
+      const images = this.#asked.images(job, asked, from, from + IMAGES_PER_STEP);
+      for (const { index, refined } of images) {
+        const margin = byMargin ? marginOf(refined, options) : 0;
+        if (margin !== null && passes(refined, filter)) passing.push({ index, margin });
       }
-    } catch (error) {
-      if (!(error instanceof NeedsView)) throw error;
-      return { viewNeeded: error.needed };
+      yield;
     }
     if (byMargin) passing.sort((a, b) => a.margin - b.margin || a.index - b.index);
     const page = passing.slice(offset, offset + limit);
     return { indexes: page.map(({ index }) => index), matching: passing.length };
   }
 
-  *#count(tally: Tally, scope: CountScope, asked: Asked | null): Steps<void> {
+  *#countEvents(scope: CountScope, asked: Asked | null, rule: EventRule): Steps<CountedEvents> {
     const { jobs } = scope;
+    const tally = new Tally();
+    if (typeof jobs !== 'number') yield* this.#countScope(tally, { ...scope, jobs }, false);
+    const reads = new EventReads(this.#statements, rule, hourBounds(scope), asked);
+    yield* reads.read(this.#answering(tally, scope, asked));
+    const events = yield* reads.events();
+    return { events, ...tally.figures(scope) };
+  }
+
+  /** Jobs whose boxes can answer; null for another one. */
+  *#answering(
+    tally: Tally,
+    scope: CountScope,
+    asked: Asked | null,
+  ): Generator<AskedJobRow | null, void> {
+    for (const row of this.#eachJob(scope)) {
+      const { isRefused, ...settings } = tally.settings(row.settings, asked);
+      if (isRefused) this.#addOwn(tally, scope, row, isRefused);
+      else tally.addJob(row);
+      yield isRefused ? null : { ...row, settings };
+    }
+  }
+
+  *#count(scope: CountScope, asked: Asked | null): Steps<Counted> {
+    const { jobs } = scope;
+    const tally = new Tally();
     if (typeof jobs !== 'number')
       yield* this.#countScope(tally, { ...scope, jobs }, asked === null);
     if (asked !== null) yield* this.#countAsked(tally, scope, asked);
     else if (typeof jobs !== 'number') yield* this.#countJobs(tally, scope);
     else yield* this.#countJob(tally, jobs);
+    return tally.result(scope);
   }
 
   /** Images of jobs and of removed ones. `isCounted`: false notes the removed ones only. */
@@ -165,7 +196,7 @@ export class CountReads {
         `SELECT number, image_count - finished AS waiting, completed_at AS completedAt
          FROM ${jobs.from} ${jobs.where} ORDER BY number LIMIT ${ROWS_PER_STEP}`,
         ...jobs.values,
-      ) as Pick<JobRow, 'number' | 'waiting' | 'completedAt'>[];
+      ) as Pick<CountedJob, 'number' | 'waiting' | 'completedAt'>[];
     };
     yield* inSteps(0, read, (row) => {
       tally.addJob(row);
@@ -185,22 +216,17 @@ export class CountReads {
   }
 
   *#countAsked(tally: Tally, scope: CountScope, asked: Asked): Steps<void> {
-    for (let after: number | null = 0; after !== null;) {
-      const jobs = this.#jobs(scope, after);
-      for (const row of jobs) {
-        const { isRefused, ...settings } = tally.settings(row.settings, asked);
-        const job = { ...row, settings };
-        const hasImages = this.#addOwn(tally, scope, row, isRefused);
-        const end = hasImages && !isRefused ? job.imageCount : 0;
-        let from = 0;
-        do {
-          this.#addAsked(tally, scope, asked, job, from, Math.min(from + IMAGES_PER_STEP, end));
-          from += IMAGES_PER_STEP;
-          yield;
-        } while (from < end);
-      }
-      const last = jobs.length < JOBS_PER_READ ? undefined : jobs.at(-1);
-      after = last?.number ?? null;
+    for (const row of this.#eachJob(scope)) {
+      const { isRefused, ...settings } = tally.settings(row.settings, asked);
+      const job = { ...row, settings };
+      const hasImages = this.#addOwn(tally, scope, row, isRefused);
+      const end = hasImages && !isRefused ? job.imageCount : 0;
+      let from = 0;
+      do {
+        this.#addAsked(tally, scope, asked, job, from, Math.min(from + IMAGES_PER_STEP, end));
+        from += IMAGES_PER_STEP;
+        yield;
+      } while (from < end);
     }
   }
 
@@ -220,7 +246,7 @@ export class CountReads {
   }
 
   /** Adds the part of a job's own rows that every question has. False: it has no image in the hours. */
-  #addOwn(tally: Tally, scope: CountScope, job: JobRow, isRefused: boolean): boolean {
+  #addOwn(tally: Tally, scope: CountScope, job: CountedJob, isRefused: boolean): boolean {
     const rows = this.#statements.all(
       `SELECT number, folder, hour, sum FROM job_counts
        WHERE number >= ? AND number < ? AND hour >= ? AND hour < ?`,
@@ -234,13 +260,22 @@ export class CountReads {
     return rows.length > 0;
   }
 
-  #jobs(scope: CountScope, after: number): JobRow[] {
+  *#eachJob(scope: CountScope): Generator<CountedJob, void> {
+    for (let after: number | null = 0; after !== null;) {
+      const jobs = this.#jobs(scope, after);
+      yield* jobs;
+      const last = jobs.length < JOBS_PER_READ ? undefined : jobs.at(-1);
+      after = last?.number ?? null;
+    }
+  }
+
+  #jobs(scope: CountScope, after: number): CountedJob[] {
     const jobs = jobsAfter(scope, after);
     return this.#statements.all(
       `SELECT number, key_id AS keyId, settings, image_count AS imageCount, succeeded, image_count - finished AS waiting,
          completed_at AS completedAt FROM ${jobs.from} ${jobs.where} ORDER BY number LIMIT ${JOBS_PER_READ}`,
       ...jobs.values,
-    ) as JobRow[];
+    ) as CountedJob[];
   }
 }
 
@@ -248,6 +283,10 @@ const JOBS_PER_READ = 100;
 
 /** A long read: between two steps the thread serves other calls. */
 type Steps<T> = Generator<undefined, T>;
+
+type Answer<T> = Steps<T | { viewNeeded: ViewNeeded }>;
+
+const isOfMany = ({ jobs }: CountScope): boolean => typeof jobs !== 'number';
 
 interface Numbered {
   number: number;
@@ -276,85 +315,6 @@ function jobsAfter({ jobs }: CountScope, after: number) {
     where: `WHERE ${[...where, 'number > ?'].join(' AND ')}`,
     values: [...values, after],
   };
-}
-
-/** Counts as they are added up. */
-class Tally {
-  readonly #sums = new SumsByHour();
-  /** The same sums. */
-  readonly #byPlace = new Map<Place, CountSum>();
-  readonly #steps = new Map<string, number[]>();
-  readonly #settings = new Map<string, AskedJobRow['settings'] & { isRefused: boolean }>();
-  readonly #figures = {
-    jobs: 0,
-    pendingImages: 0,
-    notRunImages: 0,
-    removedImages: 0,
-    unansweredImages: 0,
-  };
-
-  addJob({ waiting, completedAt }: Pick<JobRow, 'waiting' | 'completedAt'>): void {
-    this.#figures.jobs += 1;
-    this.#figures[completedAt === null ? 'pendingImages' : 'notRunImages'] += waiting;
-  }
-
-  addRow({ folder, hour, sum }: HourText): void {
-    this.#sums.of(folder, hour).merge(JSON.parse(sum) as SumRow);
-  }
-
-  addRemoved(images: number): void {
-    this.#figures.removedImages += images;
-  }
-
-  /** Images without a result, and the sources of all times. */
-  addUnasked({ folder, hour, sum }: HourText, isRefused: boolean): void {
-    const { images, failed, sources } = JSON.parse(sum) as SumRow;
-    if (isRefused) this.#figures.unansweredImages += images;
-    else {
-      const part = { images: failed, failed, empty: 0, classes: {}, sources };
-      this.#sums.of(folder, hour).merge(part);
-    }
-  }
-
-  addImage(place: Place, { detections, regionCounts }: Refined): void {
-    this.#sumAt(place).addBoxes(detections, regionCounts);
-    for (const { class: name, confidence } of detections) {
-      const steps = this.#stepsOf(name);
-      const step = confidenceStep(confidence);
-      steps[step] = (steps[step] ?? 0) + 1;
-    }
-  }
-
-  #sumAt(place: Place): CountSum {
-    const known = this.#byPlace.get(place);
-    if (known !== undefined) return known;
-    const sum = this.#sums.of(place.folder, place.hour);
-    this.#byPlace.set(place, sum);
-    return sum;
-  }
-
-  #stepsOf(className: string): number[] {
-    const known = this.#steps.get(className);
-    if (known !== undefined) return known;
-    const steps: number[] = [];
-    this.#steps.set(className, steps);
-    return steps;
-  }
-
-  /** Settings of a job, by their text: jobs of a watch have the same. `isRefused`: its boxes cannot answer. */
-  settings(text: string, { question }: Asked): AskedJobRow['settings'] & { isRefused: boolean } {
-    const known = this.#settings.get(text);
-    if (known !== undefined) return known;
-    const settings = askedSettings(text);
-    const read = { ...settings, isRefused: questionFault(settings, question) !== null };
-    this.#settings.set(text, read);
-    return read;
-  }
-
-  result({ jobs }: CountScope): Counted {
-    if (typeof jobs === 'number' && this.#figures.jobs === 0) throw jobNotFound();
-    return { sums: this.#sums.rows(), steps: [...this.#steps], ...this.#figures };
-  }
 }
 
 function passes(

@@ -105,6 +105,32 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
     expect(page.url()).toContain('range=all');
   });
 
+  test('events show their best picture, which leads to its image, and follow the gap', async () => {
+    await open(`#/counts?${OWN}`);
+    await page.getByRole('button', { name: 'Event', exact: true }).click();
+    const { total, groups } = await counts(`${DAY}&by=event&event_gap_s=1800`);
+    expect(groups).toHaveLength(2);
+    const events = page.locator('.event-list > li');
+    await eventual(() => events.count()).toBe(4);
+    await field('Pictures are one event within').selectOption('1800');
+    await eventual(() => events.count()).toBe(2);
+    await eventual(() => number()).toBe(boxes(total.detections));
+    await page.getByText('2 events of 4 images, 1 without boxes').waitFor();
+    // The newest is first.
+    expect(await events.nth(0).textContent()).toContain('2025-11-26 14:30:00');
+    expect(await events.nth(1).textContent()).toContain('2025-11-26 09:10:00 to 10:00:00');
+    expect(await events.nth(1).textContent()).toContain('3 images');
+    await eventual(() => events.nth(0).locator('img').count()).toBe(1);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBeLessThanOrEqual(0);
+    await page.reload();
+    await eventual(() => events.count()).toBe(2);
+    await events.nth(0).getByRole('link').click();
+    await page.getByText('2025-11-26T14-30-00.jpg').first().waitFor();
+    await page.goBack();
+    await eventual(() => events.count()).toBe(2);
+  });
+
   test('range, grouping and classes are chosen, are in the address, and outlive a reload', async () => {
     await open('#/counts');
     await field('Range').selectOption('own');

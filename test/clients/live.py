@@ -121,6 +121,7 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         rows=len(result.to_pandas()),
         counted=[counted["total"]["images"], counted["total"]["detections"]],
         csv=lattice.counts_csv(job, "folder").splitlines()[1],
+        events=lattice.counts(job, "event", event_gap_s=0, camera="all")["by"],
         retried=[lattice.wait(again).status, again.retry_of],
         agreed=[agreement.images, agreement.share, agreement.all.flipped],
         tried=tried(lattice, own_model),

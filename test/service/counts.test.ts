@@ -112,3 +112,28 @@ test('hours are the same as JSON and CSV, from the client and the command line',
   expect(out).toMatch(/exif 1/);
   expect(await cli('-o', 'x.csv')).toMatchObject({ code: 2 });
 });
+
+test('events are the same from the client and the command line', async () => {
+  const rule = { by: 'event', event_gap_s: 1_800, camera: 'all' } as const;
+  const { total, groups } = await client().counts(jobId, rule);
+  expect(groups.map(({ group, last_time, images }) => [group, last_time, images])).toEqual([
+    ['2025-11-26T05:15:00', '2025-11-26T05:15:00', 2],
+    ['2025-11-26T14:30:00', '2025-11-26T14:59:59', 2],
+    ['2025-11-27T00:00:00', '2025-11-27T00:00:00', 1],
+    [null, null, 1],
+  ]);
+  // Two images with the same six boxes are one event.
+  expect(total).toMatchObject({ images: 6, detections: 12 });
+  const flags = ['--by', 'event', '--event-gap', '1800', '--camera', 'all'];
+  const cli = (...more: string[]) =>
+    run('job', 'counts', jobId, '--url', service.url, ...flags, ...more);
+  const csv = await text(client().countsCsv(jobId, rule));
+  expect(await cli('--format', 'csv')).toMatchObject({ out: csv, code: 0 });
+  const { out } = await cli();
+  expect(out).toMatch(/^EVENT +LAST +CAMERA +BEST IMAGE +IMAGES /);
+  expect(out).toMatch(/^2025-11-26T14:30:00 +2025-11-26T14:59:59 +- +gate\/exif.png +2 +0 +0 +6 /m);
+  expect(await cli('--event-gap', '-1')).toMatchObject({ code: 2 });
+  expect(await cli('--by', 'day')).toMatchObject({
+    err: expect.stringContaining('needs by=event'),
+  });
+});

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { packFound } from '../../src/boxes/found-boxes.js';
-import type { Counted } from '../../src/store/count-reads.js';
+import type { Counted } from '../../src/store/count-tally.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { specOf, TemporaryFolder } from '../jobs/job-folder.js';
 import { foundIn } from '../support/found-in.js';

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from .options import (
         ChangesQuery,
+        CountsQuery,
         CountsScope,
         DetectOptions,
         JobFilter,
@@ -106,14 +107,14 @@ class AsyncLattice:
         return self._each(self._core.images(job, question))
 
     async def counts(
-        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+        self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]
     ) -> dict[str, Any]:
-        return await self._run(self._core.counts(job, by, question))
+        return await self._run(self._core.counts(job, by, query))
 
     async def counts_csv(
-        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+        self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]
     ) -> str:
-        return await self._run(self._core.counts_csv(job, by, question))
+        return await self._run(self._core.counts_csv(job, by, query))
 
     async def counts_of(self, **scope: Unpack[CountsScope]) -> dict[str, Any]:
         return await self._run(self._core.counts_of(scope))

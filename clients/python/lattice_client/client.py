@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .options import (
         ChangesQuery,
+        CountsQuery,
         CountsScope,
         DetectOptions,
         JobFilter,
@@ -140,16 +141,16 @@ class Lattice:
         return self._each(self._core.images(job, question))
 
     def counts(
-        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+        self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]
     ) -> dict[str, Any]:
-        """Images and boxes by image, folder, hour or day, of the images done so far, as the service's JSON."""
-        return self._run(self._core.counts(job, by, question))
+        """Images and boxes by image, event, folder, hour or day, of the images done so far, as the service's JSON."""
+        return self._run(self._core.counts(job, by, query))
 
     def counts_csv(
-        self, job: JobRef, by: CountsBy = "hour", **question: Unpack[Question]
+        self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]
     ) -> str:
         """The same as the text of a CSV file: `pandas.read_csv(io.StringIO(text))`."""
-        return self._run(self._core.counts_csv(job, by, question))
+        return self._run(self._core.counts_csv(job, by, query))
 
     def counts_of(self, **scope: Unpack[CountsScope]) -> dict[str, Any]:
         """Counts over the jobs of a watch, with a tag, or both, also of those whose results are removed.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
 
 #: How the images of a job are counted together.
-CountsBy: TypeAlias = Literal["image", "folder", "hour", "day"]
+CountsBy: TypeAlias = Literal["image", "event", "folder", "hour", "day"]
 
 #: Which images of an ended job run again: those without boxes, or all.
 RetriedImages: TypeAlias = Literal["failed", "all"]

@@ -335,6 +335,17 @@ class ChangesQuery(Question, total=False):
     limit: int
 
 
+class CountsQuery(Question, total=False):
+    """How events are made, with `by="event"`."""
+
+    #: With `by=event`: images of one camera with at most so many seconds between them are one
+    #: event. Default 60
+    event_gap_s: float
+    #: With `by=event`: images are of one camera when they lie in one `folder`, or `all` are.
+    #: Default folder
+    camera: Literal["folder", "all"]
+
+
 class CountsScope(Question, total=False):
     """Whose images are counted, of which hours, and what is counted together."""
 
@@ -347,4 +358,10 @@ class CountsScope(Question, total=False):
     since: str
     #: The hour after the last one; a day is its beginning
     until: str
-    by: Literal["hour", "day", "folder"]
+    by: Literal["hour", "day", "folder", "event"]
+    #: With `by=event`: images of one camera with at most so many seconds between them are one
+    #: event. Default 60
+    event_gap_s: float
+    #: With `by=event`: images are of one camera when they lie in one `folder`, or `all` are.
+    #: Default folder
+    camera: Literal["folder", "all"]

@@ -1,5 +1,6 @@
 /**
- * `lattice job counts` and `lattice watch counts`: by image, folder, hour or day, as a table, JSON or a CSV file.
+ * `lattice job counts` and `lattice watch counts`: by image, event, folder, hour or day, as a table, JSON or a CSV
+ * file.
  */
 import type {
   Counts,
@@ -11,11 +12,11 @@ import type {
 import { writeOutput } from '../output-file.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
+import { groupingOf, type GroupingFlags } from './count-flags.js';
 import { openClient, type AccessFlags } from './open-client.js';
 import { questionOf, type QuestionFlags } from './question-flags.js';
 
-export interface CountsFlags extends AccessFlags, QuestionFlags {
-  by: CountsBy;
+export interface CountsFlags extends AccessFlags, QuestionFlags, GroupingFlags<CountsBy> {
   format?: 'csv';
   output?: string;
 }
@@ -28,14 +29,14 @@ export async function showCounts(
   const client = openClient(flags);
   const asked = { question: questionOf(flags) };
   const calls = {
-    file: () => client.countsCsv(jobId, flags.by, asked),
-    counts: () => client.counts(jobId, flags.by, asked),
+    file: () => client.countsCsv(jobId, groupingOf(flags), asked),
+    counts: () => client.counts(jobId, groupingOf(flags), asked),
   };
   await print(calls, countLines, flags, terminal);
 }
 
-export interface WatchCountsFlags extends Omit<CountsFlags, 'by'> {
-  by: CountsQuery['by'];
+export interface WatchCountsFlags
+  extends Omit<CountsFlags, 'by'>, GroupingFlags<NonNullable<CountsQuery['by']>> {
   from?: string;
   to?: string;
 }
@@ -47,8 +48,8 @@ export async function showWatchCounts(
 ): Promise<void> {
   const client = openClient(flags);
   const asked = { question: questionOf(flags) };
-  const { by, from, to } = flags;
-  const scope = { watch, by, from, to };
+  const { from, to } = flags;
+  const scope = { watch, ...groupingOf(flags), from, to };
   const calls = {
     file: () => client.countsOfCsv(scope, asked),
     counts: () => client.countsOf(scope, asked),
@@ -89,7 +90,26 @@ function leftOutLines({
   ];
 }
 
-const REMOVED = 'they count as their jobs asked, and not where another question is asked';
+const REMOVED =
+  'they count as their jobs asked, and neither by event nor where another question is asked';
+
+type OwnColumn = [
+  name: string,
+  cell: (group: Omit<JobCountGroup, 'group'>) => string | null | undefined,
+];
+
+/** Columns of groups that have more than their name. */
+const OWN_COLUMNS: Partial<Record<CountsBy, OwnColumn[]>> = {
+  image: [
+    ['time', ({ time }) => time],
+    ['from', ({ time_source: source }) => source],
+  ],
+  event: [
+    ['last', ({ last_time: last }) => last],
+    ['camera', ({ camera }) => camera],
+    ['best image', ({ best_image: best }) => best?.image_path],
+  ],
+};
 
 function countLines({
   by,
@@ -98,11 +118,11 @@ function countLines({
   pending_images: pending,
 }: Pick<JobCounts, 'by' | 'total' | 'groups' | 'pending_images'>): string[] {
   const classes = Object.keys(total.class_counts);
-  const isImage = by === 'image';
-  const header = [by, ...(isImage ? ['time', 'from'] : []), 'images', 'failed', 'empty', 'boxes'];
+  const own = OWN_COLUMNS[by] ?? [];
+  const header = [by, ...own.map(([name]) => name), 'images', 'failed', 'empty', 'boxes'];
   const row = (name: string, group: Omit<JobCountGroup, 'group'>): string[] => [
     name,
-    ...(isImage ? [group.time ?? '-', group.time_source ?? '-'] : []),
+    ...own.map(([, cell]) => cell(group) ?? '-'),
     ...[group.images, group.failed_images, group.empty_images, group.detections].map(String),
     ...classes.map((each) => String(group.class_counts[each] ?? 0)),
   ];

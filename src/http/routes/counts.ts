@@ -1,19 +1,25 @@
-/** `GET /v1/counts`: images and boxes over the jobs of a watch or a tag, by hour, day or folder, as JSON or CSV. */
+/** `GET /v1/counts`: images and boxes over the jobs of a watch or a tag, by hour, day, folder or event. */
 import { z } from '@hono/zod-openapi';
-import { HOUR_GROUPINGS } from '../../api/job-values.js';
+import { SCOPE_GROUPINGS } from '../../api/job-values.js';
+import type { CountFigures } from '../../store/count-tally.js';
 import { replyPieces } from '../answer/reply.js';
 import { readQuery } from '../request/query.js';
 import { validationFailed } from '../request/validation.js';
 import type { AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 import { notRunSchema } from '../../answers/job-fields.js';
-import { groupsOf, groupSchema, sumSchema, toWireSum } from './jobs/count-groups.js';
+import { groupSchema, sumSchema, toWireSum } from './jobs/count-groups.js';
 import {
   countFormatSchema,
+  EVENTS,
+  eventRule,
+  eventShape,
+  eventText,
   groupingSchema,
-  inParts,
   jsonText,
   replyCsv,
+  sumText,
+  type CountText,
 } from './jobs/count-texts.js';
 import { listQuerySchema } from './jobs/list-query.js';
 import { askedRequest, questionShape } from './jobs/question.js';
@@ -44,7 +50,8 @@ export const countsQuerySchema = z.strictObject({
     description: 'The hour after the last one; a day is its beginning',
     example: '2025-12-01',
   }),
-  by: groupingSchema(HOUR_GROUPINGS),
+  by: groupingSchema(SCOPE_GROUPINGS),
+  ...eventShape,
   format: countFormatSchema,
 });
 
@@ -54,7 +61,7 @@ const countsSchema = z
     tag: z.string().nullable(),
     from: z.string().nullable().openapi({ example: '2025-11-01T00:00' }),
     to: z.string().nullable().openapi({ example: '2025-12-01T00:00' }),
-    by: z.enum(HOUR_GROUPINGS),
+    by: z.enum(SCOPE_GROUPINGS),
     jobs: z
       .int()
       .openapi({ description: 'That are stored, with or without images in these hours' }),
@@ -65,7 +72,7 @@ const countsSchema = z
     removed_images: z.int().openapi({
       description:
         'Images in these hours whose results were removed with their jobs. They are counted by the question of their ' +
-        'jobs, and not counted where the query asks another one',
+        'jobs, and not counted where the query asks another one or for events',
     }),
     unanswered_images: z.int().openapi({
       description:
@@ -94,11 +101,12 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
       method: 'get',
       path: '/v1/counts',
       operationId: 'getCounts',
-      summary: 'Counts over the jobs of a watch or a tag, by hour, day or folder',
+      summary: 'Counts over the jobs of a watch or a tag, by hour, day, folder or event',
       description:
         'Counts of images by the time at which they were taken, each job by its own question; with thresholds, classes, ' +
         'sizes, regions or a view in the query all are asked that question. Counts by hour and folder of watches and ' +
-        'tagged jobs stay when retention removes the jobs (LATTICE_KEPT_COUNTS); those of a job that is deleted go with it.',
+        'tagged jobs stay when retention removes the jobs (LATTICE_KEPT_COUNTS); those of a job that is deleted go with it. ' +
+        `${EVENTS} Events are of stored jobs only.`,
       tags: ['Jobs'],
       request: { query: countsQuerySchema.extend(questionShape) },
       answers: {
@@ -115,25 +123,35 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const { query, question } = askedRequest(c);
-      const { watch, tag, from, to, by, format } = readQuery(countsQuerySchema, query);
+      const read = readQuery(countsQuerySchema, query);
+      const { watch, tag, from, to, by, format } = read;
+      const rule = eventRule(read);
       refuseScope(watch, tag, from, to);
       const keyId = c.get('keyId');
       const scope = { jobs: { keyId, watch, tag }, from, until: to };
-      const counted = await jobs.countsOf(scope, await question(parts), keyId);
-      const { total, sums, jobs: found, removedImages } = counted;
+      const asked = await question(parts);
+      const count = async (): Promise<{ counted: CountFigures; counts: CountText }> => {
+        if (by === 'event') {
+          const events = await jobs.eventsOf(scope, rule, asked, keyId);
+          return { counted: events, counts: eventText(events, hide) };
+        }
+        const sums = await jobs.countsOf(scope, asked, keyId);
+        return { counted: sums, counts: sumText(by, sums, hide) };
+      };
+      const { counted, counts } = await count();
+      const { jobs: found, removedImages } = counted;
       if (watch !== undefined && found + removedImages === 0) {
         // A watch that is deleted has its counts, in other hours or without the tag.
         const all = await jobs.countsOf({ jobs: { keyId, watch } }, null, keyId);
         if (all.jobs + all.removedImages === 0) await watches.get(watch, keyId);
       }
-      const groups = groupsOf(sums, by, hide);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, request_id: c.get('requestId') };
         logger.error(fields, 'counts broken off');
       };
       if (format === 'csv') {
         const name = watch ?? 'tag';
-        return replyCsv(c, { by, total, groups: () => inParts(groups) }, name, onBroken, {});
+        return replyCsv(c, counts, name, onBroken, {});
       }
       const hourText = (hour: string | undefined) => (hour === undefined ? null : `${hour}:00`);
       const head: Omit<CountsBody, 'groups'> = {
@@ -147,9 +165,9 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
         not_run_images: counted.notRunImages,
         removed_images: removedImages,
         unanswered_images: counted.unansweredImages,
-        total: toWireSum(total),
+        total: toWireSum(counts.total),
       };
-      return replyPieces(c, 200, jsonText(head, inParts(groups)), onBroken);
+      return replyPieces(c, 200, jsonText(head, counts.groups()), onBroken);
     },
   );
 }

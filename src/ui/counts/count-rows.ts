@@ -22,7 +22,7 @@ export interface CountRow {
 
 export interface CountRows {
   /** Days stand in the place of hours where there are too many. */
-  by: 'hour' | 'day' | 'folder' | 'class' | 'region';
+  by: 'hour' | 'day' | 'folder' | 'event' | 'class' | 'region';
   rows: CountRow[];
   /** Images without a time, of a range without bounds. */
   untimed: CountRow | null;
@@ -70,6 +70,9 @@ export function countRows(counts: Counts, by: CountRows['by'], hours: HourRange)
         rows: counts.groups.map((group) => rowOf(group, group.group ?? '')),
         untimed: null,
       };
+    // Events are shown as pictures, not as rows.
+    case 'event':
+      return { by, rows: [], untimed: null };
     case 'class':
       return listRows(by, counts.total.class_counts, (boxes, name) => ({ [name]: boxes }));
     case 'region':

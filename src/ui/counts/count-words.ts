@@ -1,8 +1,8 @@
 /** Counts in words: what was found, how it differs, and what the numbers leave out. */
 import { exactPercent, grouped, plural, significant } from '../text/format.js';
 import type { Counts } from '../../client/records.js';
-import type { CountSum, ShownCounts } from './counts-request.js';
-import { isOtherQuestion } from './counts-choice.js';
+import type { CountGroup, CountSum, ShownCounts } from './counts-request.js';
+import { isOfStoredJobs } from './counts-choice.js';
 
 export const boxes = (count: number): string => plural(count, 'box', 'boxes');
 
@@ -45,8 +45,8 @@ export function leftOutTexts(counts: Counts, { choice, everything }: ShownCounts
     sentence(counts.not_run_images, 'that had no turn before the job was cancelled: not counted.'),
     sentence(
       counts.removed_images,
-      isOtherQuestion(choice)
-        ? 'whose results are removed: not counted, because only the counts as their jobs asked are kept.'
+      isOfStoredJobs(choice)
+        ? 'whose results are removed: not counted, because only the counts by hour as their jobs asked are kept.'
         : 'whose results are removed: counted as their jobs asked.',
     ),
     sentence(
@@ -59,3 +59,14 @@ export function leftOutTexts(counts: Counts, { choice, everything }: ShownCounts
 
 const sentence = (images: number, text: string): string | null =>
   images > 0 ? `${plural(images, 'image')} ${text}` : null;
+
+const DAY_LENGTH = '2025-11-26'.length;
+
+/** `2025-11-26 14:00:00 to 14:00:50`, with the day of its end where it is another one. */
+export function eventTime({ group: first, last_time: last }: CountGroup): string {
+  if (first === null) return 'No time';
+  const begin = first.replace('T', ' ');
+  if (last === null || last === undefined || last === first) return begin;
+  const isSameDay = last.slice(0, DAY_LENGTH) === first.slice(0, DAY_LENGTH);
+  return `${begin} to ${isSameDay ? last.slice(DAY_LENGTH + 1) : last.replace('T', ' ')}`;
+}

@@ -15,8 +15,22 @@ export const GROUPINGS = [
   ['hour', 'Hour'],
   ['day', 'Day'],
   ['folder', 'Folder'],
+  ['event', 'Event'],
   ['class', 'Class'],
   ['region', 'Region'],
+] as const;
+
+/** The longest time between two pictures of an event, in seconds. */
+export const EVENT_GAPS = [
+  ['60', '1 min'],
+  ['10', '10 s'],
+  ['300', '5 min'],
+  ['1800', '30 min'],
+] as const;
+
+export const CAMERAS = [
+  ['folder', 'Each folder'],
+  ['all', 'All pictures'],
 ] as const;
 
 export const COMPARISONS = [
@@ -33,6 +47,8 @@ export interface CountsChoice {
   tag: string;
   range: RangeName;
   by: CountsGrouping;
+  /** The rule of events; null: they are not counted. */
+  events: { gap: (typeof EVENT_GAPS)[number][0]; camera: (typeof CAMERAS)[number][0] } | null;
   /** Name of a stored view; empty: as each job asked. */
   view: string;
   /** Percent; null: as each job asked. */
@@ -53,11 +69,16 @@ export function readChoice(query: Query, now: number): CountsChoice {
   const range = chosen(RANGES, query.range);
   const compared = chosen(COMPARISONS, query.with);
   const own = ownRange(query.from, query.to);
+  const by = chosen(GROUPINGS, query.by);
   return {
     watch: query.watch ?? '',
     tag: query.tag ?? '',
     range,
-    by: chosen(GROUPINGS, query.by),
+    by,
+    events:
+      by === 'event'
+        ? { gap: chosen(EVENT_GAPS, query.gap), camera: chosen(CAMERAS, query.camera) }
+        : null,
     view: query.view ?? '',
     min: /^\d{1,2}$|^100$/.test(query.min ?? '') ? Number(query.min) : null,
     compared,
@@ -75,8 +96,11 @@ export function readChoice(query: Query, now: number): CountsChoice {
 export const isAsked = ({ watch, tag }: CountsChoice): boolean => watch !== '' || tag !== '';
 
 /** A choice that asks the boxes anew, in place of the questions of the jobs. */
-export const isOtherQuestion = ({ view, min }: CountsChoice): boolean =>
-  view !== '' || min !== null;
+const isOtherQuestion = ({ view, min }: CountsChoice): boolean => view !== '' || min !== null;
+
+/** Only the images of stored jobs are counted. */
+export const isOfStoredJobs = (choice: CountsChoice): boolean =>
+  isOtherQuestion(choice) || choice.events !== null;
 
 function ownRange(from = '', to = ''): HourRange {
   return { from: hourOf(from), to: hourOf(to) };

@@ -6,7 +6,14 @@ import { ThresholdSlider } from '../picture/threshold-slider.js';
 import { ViewSelect } from '../regions/view-select.js';
 import { views } from '../regions/views.js';
 import { visible } from '../text/format.js';
-import { COMPARISONS, GROUPINGS, RANGES, type CountsChoice } from './counts-choice.js';
+import {
+  CAMERAS,
+  COMPARISONS,
+  EVENT_GAPS,
+  GROUPINGS,
+  RANGES,
+  type CountsChoice,
+} from './counts-choice.js';
 import { countFilter, FIRST_MIN } from './shown-classes.js';
 import { hourKey } from './wall-hours.js';
 
@@ -55,6 +62,26 @@ export function CountsControls({ choice, watches, tags }: CountsControlsProps) {
           </li>
         ))}
       </ul>
+      {choice.events !== null && <Events {...choice.events} />}
+    </div>
+  );
+}
+
+function Events({ gap, camera }: NonNullable<CountsChoice['events']>) {
+  return (
+    <div class="row">
+      <Select
+        label="Pictures are one event within"
+        names={EVENT_GAPS}
+        value={gap}
+        onPick={(picked) => setQuery({ gap: picked === EVENT_GAPS[0][0] ? '' : picked })}
+      />
+      <Select
+        label="One camera"
+        names={CAMERAS}
+        value={camera}
+        onPick={(picked) => setQuery({ camera: picked === CAMERAS[0][0] ? '' : picked })}
+      />
     </div>
   );
 }

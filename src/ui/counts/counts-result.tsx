@@ -10,8 +10,9 @@ import { boxesOf, classesOf, pairsOf, rowBoxes, rowsOf, type ShownRows } from '.
 import { boxes, differenceText, leftOutTexts, perImage, totalText } from './count-words.js';
 import type { Counts } from '../../client/records.js';
 import type { ShownCounts } from './counts-request.js';
-import { isOtherQuestion } from './counts-choice.js';
+import { isOfStoredJobs } from './counts-choice.js';
 import { CountsFiles } from './counts-files.js';
+import { EventList } from './event-list.js';
 import { CountsTable } from './counts-table.js';
 import { filterOf, hiddenClasses } from './shown-classes.js';
 import { TimeCharts } from './time-chart.js';
@@ -31,8 +32,14 @@ export function CountsResult({ shown, isOld }: { shown: ShownCounts; isOld: bool
       ) : (
         <>
           {classes.length > 1 && <ClassChips filter={filterOf(classes)} />}
-          <Chart shown={shown} rows={rows} others={others} hidden={hidden} />
-          <CountsTable shown={shown} rows={rows} others={others} hidden={hidden} />
+          {rows.by === 'event' ? (
+            <EventList shown={shown} hidden={hidden} />
+          ) : (
+            <>
+              <Chart shown={shown} rows={rows} others={others} hidden={hidden} />
+              <CountsTable shown={shown} rows={rows} others={others} hidden={hidden} />
+            </>
+          )}
           <CountsFiles shown={shown} rows={rows} others={others} hidden={hidden} />
         </>
       )}
@@ -100,10 +107,12 @@ function Sums({ shown, hidden }: { shown: ShownCounts; hidden: ReadonlySet<strin
             <p class="counts-number" role="status">
               {differenceText(count, before)}
             </p>
-            <p class="fine">
-              Boxes per image: {perImage(counts.total, count) ?? 'no image'}; in the other range{' '}
-              {perImage(other.total, before) ?? 'no image'}
-            </p>
+            {choice.events === null && (
+              <p class="fine">
+                Boxes per image: {perImage(counts.total, count) ?? 'no image'}; in the other range{' '}
+                {perImage(other.total, before) ?? 'no image'}
+              </p>
+            )}
           </div>
         </>
       )}
@@ -125,7 +134,10 @@ function Sum({ title, counts, count, shown }: SumProps) {
     <div class="card counts-sum">
       <h2>{title}</h2>
       <p class="counts-number">{boxes(count)}</p>
-      <p class="fine">{totalText(counts.total)}</p>
+      <p class="fine">
+        {shown.choice.events !== null && `${plural(counts.groups.length, 'event')} of `}
+        {totalText(counts.total)}
+      </p>
       {leftOut.length > 0 && (
         <ul class="counts-left-out" aria-label="Left out">
           {leftOut.map((text) => (
@@ -139,11 +151,11 @@ function Sum({ title, counts, count, shown }: SumProps) {
 
 function NoImages({ shown: { choice, counts, everything } }: { shown: ShownCounts }) {
   const isLeftOut = counts.unanswered_images + counts.removed_images > 0;
-  if (isLeftOut && isOtherQuestion(choice)) {
+  if (isLeftOut && isOfStoredJobs(choice)) {
     return (
       <Empty icon="counts" title="No image of this range can answer this question">
-        <Button class="primary" onClick={() => setQuery({ view: '', min: '' })}>
-          Count as each job asked
+        <Button class="primary" onClick={() => setQuery({ view: '', min: '', by: '' })}>
+          Count by hour, as each job asked
         </Button>
       </Empty>
     );

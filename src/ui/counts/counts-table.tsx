@@ -10,7 +10,14 @@ import {
   type ShownRows,
 } from './count-rows.js';
 
-const TITLES = { hour: 'Hour', day: 'Day', folder: 'Folder', class: 'Class', region: 'Region' };
+const TITLES = {
+  hour: 'Hour',
+  day: 'Day',
+  folder: 'Folder',
+  event: 'Event',
+  class: 'Class',
+  region: 'Region',
+};
 
 const hasTimes = (by: ShownRows['rows']['by']): by is 'hour' | 'day' =>
   by === 'hour' || by === 'day';

@@ -129,6 +129,44 @@ test('another question is asked of all jobs, and images that cannot answer it ar
   });
 });
 
+test('a burst over several jobs is one event, also of another question and in regions', async () => {
+  const first = await job([at('n', '140000')]);
+  const second = await job([at('n', '140050'), at('n', 'broken')]);
+  await job([at('n', '140400')]);
+  const events = async (query: string) =>
+    (await counts(`tag=gate&by=event&${query}`)) as unknown as {
+      total: object;
+      groups: { group: string; images: number; class_counts: object; best_image: object }[];
+    };
+  const both = await events('');
+  expect(both).toMatchObject({ jobs: 3, removed_images: 0, pending_images: 0 });
+  expect(both.groups.map(({ group, images }) => [group, images])).toEqual([
+    ['2025-11-26T14:00:00', 2],
+    ['2025-11-26T14:04:00', 1],
+    [null, 1],
+  ]);
+  expect(both.groups[0]).toMatchObject({
+    ...{ class_counts: { car: 1, truck: 1 }, camera: 'n', last_time: '2025-11-26T14:00:50' },
+    best_image: { job_id: first, index: 0, image_path: at('n', '140000') },
+  });
+  const low = await events('confidence_threshold=0.3&from=2025-11-26&to=2025-11-27');
+  expect(low.groups.map(({ class_counts }) => class_counts)).toEqual([
+    { bus: 1, car: 1, truck: 1 },
+    { bus: 1, car: 1, truck: 1 },
+  ]);
+  expect(low.total).toMatchObject({ images: 3, detections: 6 });
+  const region = encodeURIComponent(JSON.stringify([regionBetween('left', 0, 0.5)]));
+  expect((await events(`regions=${region}`)).groups[0]).toMatchObject({
+    region_counts: { left: { car: 1 } },
+  });
+  expect((await events('event_gap_s=240')).groups).toMatchObject([{ images: 3 }, { images: 1 }]);
+  expect((await events('event_gap_s=0')).groups).toHaveLength(4);
+  await jobs.service.remove(second, null);
+  expect((await events('')).groups).toMatchObject([{ images: 1 }, { images: 1 }]);
+  await retention();
+  expect(await events('')).toMatchObject({ jobs: 0, removed_images: 2, groups: [] });
+});
+
 test('counts outlive results that retention removes, and go with a job that is deleted', async () => {
   await job([at('north', '140000'), at('north', '141000'), at('south', '150000')]);
   const before = await counts('tag=gate');

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   boxes,
   differenceText,
+  eventTime,
   leftOutTexts,
   perImage,
   totalText,
@@ -51,4 +52,21 @@ test('each kind of image that the numbers leave out is said', () => {
   for (const query of [{ view: 'gate' }, { min: '40' }]) {
     expect(leftOutTexts(some, shownOf(query, some))[2]).toMatch(/removed: not counted/);
   }
+});
+
+test.each([
+  [null, null, 'No time'],
+  ['2025-11-26T14:00:00', '2025-11-26T14:00:00', '2025-11-26 14:00:00'],
+  ['2025-11-26T14:00:00', '2025-11-26T14:00:50', '2025-11-26 14:00:00 to 14:00:50'],
+  [...['2025-11-26T23:59:50', '2025-11-27T00:00:20'], '2025-11-26 23:59:50 to 2025-11-27 00:00:20'],
+] as const)('an event from %s to %s is told as %s', (group, last_time, text) => {
+  expect(eventTime({ ...groupOf(group, {}), last_time })).toBe(text);
+});
+
+test('removed results are in no event', () => {
+  const counts = countsOf([], { removed_images: 2 });
+  const texts = leftOutTexts(counts, shownOf({ watch: 'north', by: 'event' }, counts));
+  expect(texts).toEqual([
+    expect.stringMatching(/^2 images whose results are removed: not counted/),
+  ]);
 });

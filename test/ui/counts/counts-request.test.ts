@@ -19,6 +19,11 @@ test.each([
     { watch: 'north', view: 'gate-2', min: '40', by: 'region' },
     '/v1/counts?watch=north&by=day&view=gate-2&confidence_threshold=0.4',
   ],
+  [
+    { watch: 'north', by: 'event', gap: '300', camera: 'none' },
+    '/v1/counts?watch=north&by=event&event_gap_s=300&camera=folder',
+  ],
+  [{ watch: 'north', by: 'day', gap: '300', camera: 'all' }, '/v1/counts?watch=north&by=day'],
 ])('%j is asked by %s', (query: Record<string, string>, path) => {
   expect(pathOf(query)).toBe(path);
   expect(pathOf(query, 'csv')).toBe(`${path}&format=csv`);

@@ -1,7 +1,9 @@
-/** Images added up, as answers have them: all together, and by image, folder, hour or day. */
+/** Images added up, as answers have them: all together, and by image, event, folder, hour or day. */
 import { z } from '@hono/zod-openapi';
 import { TIME_SOURCES } from '../../../files/wall-time.js';
-import type { Grouping } from '../../../api/job-values.js';
+import type { HourGrouping } from '../../../api/job-values.js';
+import { jobIdSchema } from '../../../answers/job-fields.js';
+import type { EventRow } from '../../../store/event-rows.js';
 import { CountSum, type HourRow } from '../../../store/count-sum.js';
 import type { ImageCounts } from '../../../store/job.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
@@ -33,7 +35,7 @@ export const groupSchema = z
   .object({
     group: z.string().nullable().openapi({
       description:
-        'The path of the image, the folder, `2025-11-26T14:00` or `2025-11-26`; null for images without a time',
+        'The path of the image, the folder, `2025-11-26T14:00` or `2025-11-26`, of an event the time of its first image; null for images without a time',
       example: '2025-11-26T14:00',
     }),
     time: z.string().nullable().optional().openapi({
@@ -42,6 +44,21 @@ export const groupSchema = z
       example: '2025-11-26T14:30:00',
     }),
     time_source: timeSourceSchema.optional().openapi({ description: 'Of `time`' }),
+    last_time: z.string().nullable().optional().openapi({
+      description: 'With `by=event`: when its last image was taken',
+      example: '2025-11-26T14:30:20',
+    }),
+    camera: z.string().nullable().optional().openapi({
+      description: 'With `by=event`: the folder of its images; null with `camera=all`',
+    }),
+    best_image: z
+      .object({ job_id: jobIdSchema, index: z.int(), image_path: z.string() })
+      .nullable()
+      .optional()
+      .openapi({
+        description:
+          'With `by=event`: the first of its images with the most boxes, by its place in its job; null where no image has a box',
+      }),
     ...sumSchema.shape,
     time_sources: sumSchema.shape.time_sources.optional(),
   })
@@ -65,8 +82,6 @@ export function groupsOf(
   }
   return sorted(groups);
 }
-
-export type HourGrouping = Exclude<Grouping, 'image'>;
 
 function timeOf(by: 'hour' | 'day', hour: string): string | null {
   if (hour === '') return null;
@@ -111,6 +126,20 @@ export function toWireCounted(image: ImageCounts, hide: HideFolders): GroupBody 
     time: taken?.time ?? null,
     time_source: taken?.source ?? 'none',
     ...counts,
+  };
+}
+
+/** An event: the boxes of a class are the most that one of its images has. */
+export function toWireEvent(
+  { camera, first, last, sum, best }: EventRow,
+  hide: HideFolders,
+): GroupBody {
+  return {
+    group: first,
+    last_time: last,
+    camera: camera === null ? null : hide(camera),
+    best_image: best && { job_id: best.jobId, index: best.index, image_path: hide(best.path) },
+    ...toWireSum(new CountSum(sum)),
   };
 }
 

@@ -1,11 +1,26 @@
 /** Answers with counts in groups, as JSON or CSV, made in pieces. */
 import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
-import type { Grouping } from '../../../api/job-values.js';
-import type { CountSum } from '../../../store/count-sum.js';
 import { replyPieces } from '../../answer/reply.js';
 import type { AppContext } from '../../app-env.js';
-import { COUNTED_SOURCES, sorted, toWireGroup, type GroupBody } from './count-groups.js';
+import {
+  EVENT_CAMERAS,
+  EVENT_GAP_S,
+  type Grouping,
+  type HourGrouping,
+} from '../../../api/job-values.js';
+import { CountSum, type HourRow } from '../../../store/count-sum.js';
+import type { EventRow, EventRule } from '../../../store/event-rows.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
+import { validationFailed } from '../../request/validation.js';
+import {
+  COUNTED_SOURCES,
+  groupsOf,
+  sorted,
+  toWireEvent,
+  toWireGroup,
+  type GroupBody,
+} from './count-groups.js';
 
 const COUNT_FORMATS = ['json', 'csv'] as const;
 /** Groups per piece of an answer. */
@@ -22,6 +37,45 @@ export const countFormatSchema = z
   .default('json')
   .openapi({ default: 'json' });
 
+export const eventShape = {
+  event_gap_s: z.coerce
+    .number({ error: `event_gap_s is a number of seconds up to ${EVENT_GAP_S.most}.` })
+    .min(0)
+    .max(EVENT_GAP_S.most)
+    .optional()
+    .openapi({
+      type: 'number',
+      description: `With \`by=event\`: images of one camera with at most so many seconds between them are one event. Default ${EVENT_GAP_S.default}`,
+    }),
+  camera: z
+    .enum(EVENT_CAMERAS, { error: `camera is one of ${EVENT_CAMERAS.join(', ')}.` })
+    .optional()
+    .openapi({
+      description: `With \`by=event\`: images are of one camera when they lie in one \`folder\`, or \`all\` are. Default ${EVENT_CAMERAS[0]}`,
+    }),
+};
+
+type EventQuery = z.output<z.ZodObject<typeof eventShape>>;
+
+/** A sentence for the description of a route that counts by event. */
+export const EVENTS =
+  'With `by=event` images of one camera that follow each other within `event_gap_s` are one event, which has the ' +
+  'largest count of each class that one of its images has: a vehicle in several of them counts once.';
+
+/** Throws `validation_failed` where a parameter of events is given and no events are asked for. */
+export function eventRule({
+  by,
+  event_gap_s: gapS,
+  camera,
+}: EventQuery & { by: Grouping }): EventRule {
+  const given = Object.entries({ event_gap_s: gapS, camera });
+  const [name] = given.find(([, value]) => value !== undefined) ?? [];
+  if (by !== 'event' && name !== undefined) {
+    throw validationFailed([{ detail: `${name} needs by=event.` }]);
+  }
+  return { gapS: gapS ?? EVENT_GAP_S.default, camera: camera ?? EVENT_CAMERAS[0] };
+}
+
 export interface CountText {
   by: Grouping;
   total: CountSum;
@@ -30,12 +84,33 @@ export interface CountText {
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- as the images, which are read
-export async function* inParts(
-  sums: [string | null, CountSum][],
+async function* inParts<T>(
+  rows: readonly T[],
+  toGroup: (row: T) => GroupBody,
 ): AsyncGenerator<GroupBody[], void> {
-  for (let at = 0; at < sums.length; at += GROUPS_PER_PIECE) {
-    yield sums.slice(at, at + GROUPS_PER_PIECE).map((sum) => toWireGroup(...sum));
+  for (let at = 0; at < rows.length; at += GROUPS_PER_PIECE) {
+    yield rows.slice(at, at + GROUPS_PER_PIECE).map(toGroup);
   }
+}
+
+export function sumText(
+  by: HourGrouping,
+  { total, sums }: { total: CountSum; sums: readonly HourRow[] },
+  hide: HideFolders,
+): CountText {
+  const rows = groupsOf(sums, by, hide);
+  return { by, total, groups: () => inParts(rows, (row) => toWireGroup(...row)) };
+}
+
+/** Its total has the sums of the events. */
+export function eventText(
+  { events }: { events: readonly EventRow[] },
+  hide: HideFolders,
+): CountText {
+  const total = new CountSum();
+  for (const { sum } of events) total.merge(sum);
+  const groups = () => inParts(events, (event) => toWireEvent(event, hide));
+  return { by: 'event', total, groups };
 }
 
 /** `head` with its groups as the last member. */
@@ -71,26 +146,42 @@ export function replyCsv(
   });
 }
 
+type Text = string | null | undefined;
+
+/** The first columns of groups that have more than their name: the name is that of the first one. */
+const OWN_COLUMNS: Partial<
+  Record<Grouping, { header: string[]; cells: (group: GroupBody) => Text[] }>
+> = {
+  image: {
+    header: ['image', 'time', 'time_source'],
+    cells: ({ time, time_source: source }) => [time, source],
+  },
+  event: {
+    header: ['event', 'last_time', 'camera', 'best_image'],
+    cells: ({ last_time: last, camera, best_image: best }) => [last, camera, best?.image_path],
+  },
+};
+
 /** Columns of classes and regions are those of all groups, by name. */
 async function* csvText({ by, total, groups }: CountText): AsyncGenerator<string, void> {
   const classes = sorted(total.classes).map(([name]) => name);
   const regions = sorted(total.regions).flatMap(([region, sums]) =>
     sorted(sums).map(([name]) => [region, name] as const),
   );
-  const isImage = by === 'image';
+  const { header: own, cells: ownCells } = OWN_COLUMNS[by] ?? { header: [by], cells: () => [] };
+  const hasSources = by !== 'image';
   const header = [
-    ...(isImage ? ['image', 'time', 'time_source'] : [by]),
+    ...own,
     ...['images', 'failed_images', 'empty_images', 'detections'],
-    ...(isImage ? [] : COUNTED_SOURCES.map((source) => `time_sources.${source}`)),
+    ...(hasSources ? COUNTED_SOURCES.map((source) => `time_sources.${source}`) : []),
     ...classes.map((name) => `class_counts.${name}`),
     ...regions.map(([region, name]) => `region_counts.${region}.${name}`),
   ];
   const line = (group: GroupBody): string => {
-    const { time, time_source: source, time_sources: sources } = group;
     const cells = [
-      ...[group.group, ...(isImage ? [time, source] : [])].map((text) => cell(text ?? '')),
+      ...[group.group, ...ownCells(group)].map((text) => cell(text ?? '')),
       ...[group.images, group.failed_images, group.empty_images, group.detections],
-      ...(isImage ? [] : COUNTED_SOURCES.map((each) => sources?.[each] ?? 0)),
+      ...(hasSources ? COUNTED_SOURCES.map((each) => group.time_sources?.[each] ?? 0) : []),
       ...classes.map((name) => group.class_counts[name] ?? 0),
       ...regions.map(([region, name]) => group.region_counts?.[region]?.[name] ?? 0),
     ];

@@ -1,8 +1,9 @@
-/** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, folder, hour or day, as JSON or CSV. */
+/** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, event, folder, hour or day, as JSON or CSV. */
 import { z } from '@hono/zod-openapi';
-import { GROUPINGS, type Grouping } from '../../../api/job-values.js';
+import { GROUPINGS } from '../../../api/job-values.js';
 import { CountSum } from '../../../store/count-sum.js';
 import { withoutOutcome, type Job } from '../../../store/job.js';
+import type { EventRule } from '../../../store/event-rows.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 import { replyPieces } from '../../answer/reply.js';
@@ -10,20 +11,22 @@ import { readQuery } from '../../request/query.js';
 import type { AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import {
-  groupsOf,
   groupSchema,
   sumSchema,
   toWireCounted,
   toWireSum,
   type GroupBody,
-  type HourGrouping,
 } from './count-groups.js';
 import {
   countFormatSchema,
+  EVENTS,
+  eventRule,
+  eventShape,
+  eventText,
   groupingSchema,
-  inParts,
   jsonText,
   replyCsv,
+  sumText,
   type CountText,
 } from './count-texts.js';
 import { jobIdSchema, notRunSchema, stateSchema } from '../../../answers/job-fields.js';
@@ -32,6 +35,7 @@ import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './ques
 
 export const countsQuerySchema = z.strictObject({
   by: groupingSchema(GROUPINGS),
+  ...eventShape,
   format: countFormatSchema,
 });
 
@@ -47,7 +51,7 @@ const jobCountsSchema = z
     total: sumSchema,
     groups: z.array(groupSchema).openapi({
       description:
-        'Hours, days and folders in their order, images in that of the job. Hours and days without an image are left out',
+        'Hours, days, events and folders in their order, images in that of the job. Hours and days without an image are left out',
     }),
   })
   .openapi('JobCounts');
@@ -72,11 +76,12 @@ export function jobCountRoutes(route: AddRoute, parts: RouteParts): void {
       method: 'get',
       path: '/v1/jobs/{job_id}/counts',
       operationId: 'getJobCounts',
-      summary: 'Counts of a job by image, folder, hour or day',
+      summary: 'Counts of a job by image, event, folder, hour or day',
       description:
         'Also while the job runs: of the images that have ended. The time of an image is that of its EXIF data ' +
         "(DateTimeOriginal, DateTimeDigitized, DateTime), else of its file's name and folders, else of its file's last " +
         'change in the time zone of the service. It is read once, when the image is processed, and is that of the clock on the wall: it has no zone. ' +
+        `${EVENTS} ` +
         ASKS_AGAIN,
       tags: ['Jobs'],
       request: { params, query: countsQuerySchema.extend(questionShape) },
@@ -94,9 +99,11 @@ export function jobCountRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const { query, ask } = askedRequest(c);
-      const { by, format } = readQuery(countsQuerySchema, query);
+      const counted = readQuery(countsQuerySchema, query);
+      const { by, format } = counted;
+      const rule = eventRule(counted);
       const { job, images } = await ask(parts);
-      const counts = await countJob(job, by, images, hide);
+      const counts = await countJob(job, { by, rule }, images, hide);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'counts broken off');
@@ -124,32 +131,25 @@ interface Counts extends CountText {
 /** Images are read page by page; what is kept is one sum per group. */
 async function countJob(
   job: Job,
-  by: Grouping,
-  jobs: Pick<JobImages, 'countPages' | 'countSums'>,
+  { by, rule }: { by: CountText['by']; rule: EventRule },
+  jobs: Pick<JobImages, 'countPages' | 'countSums' | 'countEvents'>,
   hide: HideFolders,
 ): Promise<Counts> {
-  const { total, groups } =
-    by === 'image' ? await countImages(job, jobs, hide) : await countHours(job, by, jobs, hide);
-  const left = { pending: 0, not_run: 0, [withoutOutcome(job)]: job.imageCount - total.images };
-  return { by, left, total, groups };
-}
-
-async function countHours(
-  { jobId }: Job,
-  by: HourGrouping,
-  jobs: Pick<JobImages, 'countSums'>,
-  hide: HideFolders,
-): Promise<Pick<Counts, 'total' | 'groups'>> {
-  const { total, sums } = await jobs.countSums(jobId);
-  const groups = groupsOf(sums, by, hide);
-  return { total, groups: () => inParts(groups) };
+  const text =
+    by === 'image'
+      ? await countImages(job, jobs, hide)
+      : by === 'event'
+        ? eventText(await jobs.countEvents(job.jobId, rule), hide)
+        : sumText(by, await jobs.countSums(job.jobId), hide);
+  const pending = job.imageCount - text.total.images;
+  return { ...text, left: { pending: 0, not_run: 0, [withoutOutcome(job)]: pending } };
 }
 
 async function countImages(
   { jobId, imageCount }: Job,
   jobs: Pick<JobImages, 'countPages'>,
   hide: HideFolders,
-): Promise<Pick<Counts, 'total' | 'groups'>> {
+): Promise<CountText> {
   const total = new CountSum();
   /** Images end between two reads of a job that runs. */
   const isCounted = new Uint8Array(imageCount);
@@ -166,5 +166,5 @@ async function countImages(
         .map((image) => toWireCounted(image, hide));
     }
   }
-  return { total, groups };
+  return { by: 'image', total, groups };
 }

@@ -192,6 +192,88 @@ test('CSV comes as a file with a header, quoted, and says what is missing', asyn
   ]);
 });
 
+test('images of a folder within a gap are one event, with the most boxes of each class in one image', async () => {
+  await using jobs = await openJobs();
+  const paths = [
+    'n/20251126_140000.jpg',
+    'n/20251126_140100.jpg',
+    's/20251126_140030.jpg',
+    'n/20251126_140201.jpg',
+    'late.jpg',
+  ];
+  const [app, jobId] = await begin(jobs, paths);
+  await jobs.finish(jobId, [
+    okOutcome(['car']),
+    okOutcome(['bus', 'car', 'car']),
+    okOutcome(['car']),
+    errorOutcome('invalid_image'),
+    okOutcome([]),
+  ]);
+  const counted = await countsOf(app, jobId, 'event');
+  expect(counted.total).toMatchObject({
+    images: 5,
+    failed_images: 1,
+    empty_images: 1,
+    detections: 4,
+  });
+  const best = (index: number) => ({ job_id: jobId, index, image_path: paths[index] });
+  expect(counted.groups).toEqual([
+    {
+      ...{ group: '2025-11-26T14:00:00', last_time: '2025-11-26T14:01:00', camera: 'n' },
+      ...{ images: 2, failed_images: 0, empty_images: 0, detections: 3 },
+      ...{ class_counts: { bus: 1, car: 2 }, time_sources: { name: 2 }, best_image: best(1) },
+    },
+    {
+      ...{ group: '2025-11-26T14:00:30', last_time: '2025-11-26T14:00:30', camera: 's' },
+      ...{ images: 1, failed_images: 0, empty_images: 0, detections: 1 },
+      ...{ class_counts: { car: 1 }, time_sources: { name: 1 }, best_image: best(2) },
+    },
+    {
+      ...{ group: '2025-11-26T14:02:01', last_time: '2025-11-26T14:02:01', camera: 'n' },
+      ...{ images: 1, failed_images: 1, empty_images: 0, detections: 0 },
+      ...{ class_counts: {}, time_sources: { name: 1 }, best_image: null },
+    },
+    {
+      ...{ group: null, last_time: null, camera: '.' },
+      ...{ images: 1, failed_images: 0, empty_images: 1, detections: 0 },
+      ...{ class_counts: {}, time_sources: { none: 1 }, best_image: null },
+    },
+  ]);
+  const longer = await countsOf(app, jobId, 'event&event_gap_s=61&camera=all');
+  expect(longer.groups.map(({ group, images, camera }) => [group, images, camera])).toEqual([
+    ['2025-11-26T14:00:00', 4, null],
+    [null, 1, null],
+  ]);
+  expect(await csvOf(app, jobId, 'event')).toEqual([
+    'event,last_time,camera,best_image,images,failed_images,empty_images,detections,' +
+      'time_sources.exif,time_sources.name,time_sources.file,time_sources.none,class_counts.bus,class_counts.car',
+    '2025-11-26T14:00:00,2025-11-26T14:01:00,n,n/20251126_140100.jpg,2,0,0,3,0,2,0,0,1,2',
+    '2025-11-26T14:00:30,2025-11-26T14:00:30,s,s/20251126_140030.jpg,1,0,0,1,0,1,0,0,0,1',
+    '2025-11-26T14:02:01,2025-11-26T14:02:01,n,,1,1,0,0,0,1,0,0,0,0',
+    ',,.,,1,0,1,0,0,0,0,1,0,0',
+  ]);
+});
+
+test('parameters of events are refused where no events are asked for, and out of their range', async () => {
+  await using jobs = await openJobs();
+  const [app, jobId] = await begin(jobs);
+  for (const [query, detail] of [
+    ['event_gap_s=5', 'event_gap_s needs by=event.'],
+    ['by=day&camera=all', 'camera needs by=event.'],
+    ['by=event&event_gap_s=-1', 'event_gap_s'],
+    ['by=event&event_gap_s=86401', 'event_gap_s'],
+    ['by=event&event_gap_s=soon', 'event_gap_s is a number of seconds up to 86400.'],
+    ['by=event&camera=gate', 'camera is one of folder, all.'],
+  ] as const) {
+    const { status, body } = await get(app, `/v1/jobs/${jobId}/counts?${query}`);
+    expect([query, status, JSON.stringify(body)]).toEqual([
+      query,
+      422,
+      expect.stringContaining(detail),
+    ]);
+  }
+});
+
 test('a job without an ended image has a header alone', async () => {
   await using jobs = await openJobs();
   const [app, jobId] = await begin(jobs);
@@ -214,7 +296,7 @@ test('refusals: an unknown job, and values that do not exist', async () => {
     expect([query, status, body]).toMatchObject([query, 422, { code: 'validation_failed' }]);
   }
   expect((await get(app, `/v1/jobs/${jobId}/counts?by=week`)).body).toMatchObject({
-    detail: expect.stringContaining('by is one of image, folder, hour, day.'),
+    detail: expect.stringContaining('by is one of image, event, folder, hour, day.'),
   });
 });
 
@@ -251,10 +333,14 @@ test('whatever the images are, the groups of each kind add up to the job', async
           images: images.length,
           failed_images: summary.images.failed,
           empty_images: summary.images.empty,
-          detections: summary.total_count,
         });
         const sources = Object.values(total.time_sources).reduce((sum, each) => sum + each, 0);
         expect(sources).toBe(images.length);
+        if (by === 'event') {
+          expect(total.detections).toBeLessThanOrEqual(summary.total_count as number);
+          continue;
+        }
+        expect(total.detections).toBe(summary.total_count);
         expect(new Set(groups.map(({ group }) => group)).size).toBe(groups.length);
       }
       const folders = new Set(paths.map((path) => posix.dirname(path)));
