@@ -3,6 +3,7 @@ const LAYERS = [
   ['base', 'overlay'],
   ['api'],
   ['boxes'],
+  ['cameras'],
   ['settings', 'metrics'],
   ['native', 'files', 'export'],
   ['models', 'store'],
