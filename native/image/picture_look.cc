@@ -141,7 +141,7 @@ double Variance(const Grey& grey) {
   return SumOf(squares) / count - mean * mean;
 }
 
-// Of the pixels that have four neighbours.
+// The mean over the pixels that have four neighbours.
 double MeanSquaredLaplacian(const Grey& grey) {
   const auto width = static_cast<size_t>(grey.width);
   std::vector<float> squares(width - 2);

@@ -1,4 +1,4 @@
-// What tells of a picture whether its camera still sees.
+// A picture reduced to few numbers, from which faults of its camera are found.
 #ifndef LATTICE_IMAGE_PICTURE_LOOK_H_
 #define LATTICE_IMAGE_PICTURE_LOOK_H_
 

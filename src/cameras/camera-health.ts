@@ -26,7 +26,7 @@ import {
 } from './camera-past.js';
 import { LEAST_SPREAD, type PictureLook } from './picture-look.js';
 
-/** What one picture shows; each hides those behind it. */
+/** Kinds that a picture shows, in this order: a picture that shows one is not judged for those behind it. */
 const LOOK_KINDS = ['covered', 'frozen', 'moved', 'blurred'] as const;
 export const FINDING_KINDS = [
   ...LOOK_KINDS,
@@ -37,7 +37,7 @@ export const FINDING_KINDS = [
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
 export interface CameraPicture {
-  /** What the finding names the picture by. */
+  /** The name or key that a finding gives the picture. */
   picture: string;
   /** Seconds since 1970. */
   time: number;
@@ -45,7 +45,7 @@ export interface CameraPicture {
   boxes: number;
   /** Mean of the boxes; null without a box. */
   confidence: number | null;
-  /** Of the file's bytes. */
+  /** The digest of the file's bytes. */
   contentDigest?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export const HEALTH_OPTIONS = {
   settled: 2 * 86_400,
   /** Share of the usual change from picture to picture. */
   frozenChange: 0.2,
-  /** Levels of a cell; where pictures usually change less, one that does not change says nothing. */
+  /** Levels of a cell; where pictures usually change less, an unchanged one is not judged. */
   frozenLeast: 0.4,
   /** Times the usual interval without a picture. */
   lateIntervals: 6,
@@ -96,20 +96,19 @@ export interface Finding {
   /** Time and name of the picture that began it; of a late camera the last one. */
   began: number;
   picture: string;
-  /** Nobody is told before this time; null: not silenced. */
+  /** No message is sent before this time; null: not silenced. */
   silencedUntil: number | null;
 }
 
-/** Whether somebody is to be told of it. */
-export const isHeard = ({ silencedUntil }: Finding, now: number): boolean =>
-  silencedUntil === null || silencedUntil <= now;
+export const isSilenced = ({ silencedUntil }: Finding, now: number): boolean =>
+  silencedUntil !== null && silencedUntil > now;
 
 export interface HealthChange {
   change: 'opened' | 'closed';
   finding: Finding;
 }
 
-/** Pictures, or hours, in a row that speak for a finding; once it is open, against it. */
+/** Pictures, or hours, in a row that show a finding; once it is open, that do not. */
 interface Row {
   length: number;
   began: number;
@@ -154,7 +153,7 @@ export const newHealth = (): CameraHealth => ({
   open: {},
 });
 
-/** True: speaks for the finding; false: against it; undefined: does not tell. */
+/** True: shows the finding; false: does not; undefined: cannot be judged. */
 type Verdict = boolean | undefined;
 type Verdicts = Partial<Record<FindingKind, Verdict>>;
 
@@ -178,7 +177,7 @@ export function withPicture(
     draft.dismiss('moved');
   }
   if (!LOOK_KINDS.some((kind) => draft.open[kind] !== undefined)) {
-    // A picture that speaks for a finding is learnt too: what recurs every day becomes usual.
+    // A picture that shows a finding is learnt until one is open: a fault that recurs every day becomes usual.
     draft.past = withLook(draft.past, picture.time, picture.look, measures);
     if (!LOOK_KINDS.some((kind) => verdicts[kind] === true)) draft.addBoxes(picture, options);
   }
@@ -213,7 +212,7 @@ export function lateAfter(past: CameraPast, options = HEALTH_OPTIONS): number {
   return Math.max(options.lateIntervals * median, options.lateRests * rest);
 }
 
-/** Nobody is told of the open finding before this time. */
+/** No message of the open finding is sent before this time. */
 export function silence(health: CameraHealth, kind: FindingKind, until: number): CameraHealth {
   const finding = health.open[kind];
   if (finding === undefined) return health;
@@ -262,7 +261,7 @@ class Draft implements CameraHealth {
     return { health: { past, firstTime, last, hour, rows, open }, changes: this.#changes };
   }
 
-  /** Counts what speaks in a row for a finding or, once it is open, against it. */
+  /** Counts verdicts in a row for a finding or, once it is open, against it. */
   count(
     kind: FindingKind,
     verdict: Verdict,
@@ -327,7 +326,7 @@ class Draft implements CameraHealth {
   }
 }
 
-/** At most one kind is true; those behind it do not tell. */
+/** At most one kind is true; those behind it are not judged. */
 function judgeLook(
   { past, last }: CameraHealth,
   { time, contentDigest }: CameraPicture,
@@ -347,8 +346,8 @@ function judgeLook(
   const usuallyScene = row.spread[1] >= Math.log(LEAST_SPREAD);
   const covered = isJudged && usuallyScene ? isLess('spread', options.coveredSpread) : undefined;
   if (covered === true) return { covered };
-  const tellsChange = isScene && row.change[1] >= Math.log(options.frozenLeast);
-  const hasStopped = tellsChange ? isLess('change', options.frozenChange) : undefined;
+  const isChangeJudged = isScene && row.change[1] >= Math.log(options.frozenLeast);
+  const hasStopped = isChangeJudged ? isLess('change', options.frozenChange) : undefined;
   const frozen = hasStopped ?? (isSame === false ? false : undefined);
   if (frozen === true) return { covered, frozen };
   const [, likeness] = row.likeness;
@@ -360,7 +359,7 @@ function judgeLook(
 }
 
 /** Another scene has a likeness near 0, however much that of the own one varies. */
-const OTHER_SCENE = 0.75;
+const OTHER_SCENE = 0.55;
 
 /** Whether a value lies below the usual one by `least` and by the deviations, or by `most`. */
 function isFarBelow(

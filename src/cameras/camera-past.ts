@@ -1,5 +1,5 @@
 /**
- * What is usual for one camera, learnt from its own pictures: by hour of the day, by hour of the week, and its view.
+ * The usual values of one camera, learnt from its own pictures: by hour of the day, by hour of the week, and its view.
  * Plain data of bounded size, about 25 kB as JSON; hours are those of UTC.
  */
 import {
@@ -19,7 +19,7 @@ export type Usual = readonly [count: number, level: number, deviation: number];
 /** Values of a picture; all but the likeness are natural logarithms. */
 export const MEASURES = ['brightness', 'spread', 'sharpness', 'likeness', 'change'] as const;
 export type Measure = (typeof MEASURES)[number];
-/** Null: the picture does not tell. */
+/** Null: the picture has no such value. */
 export type Measures = Record<'brightness' | 'spread', number> & Record<Measure, number | null>;
 
 export type HourOfDay = Record<Measure | 'confidence', Usual>;
@@ -178,7 +178,7 @@ export function hourRow({ hours }: CameraPast, hour: number): HourOfDay {
   return row;
 }
 
-/** What the pictures of an hour hold. */
+/** Sums over the pictures of an hour. */
 export interface HourOfBoxes {
   /** Since 1970. */
   hour: number;

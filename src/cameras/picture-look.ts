@@ -1,4 +1,4 @@
-/** A picture reduced to what tells whether its camera still sees: few numbers, whatever the size of the picture. */
+/** A picture reduced to few numbers, from which faults of its camera are found, whatever the size of the picture. */
 
 /** Cells of a look from left to right, and from top to bottom. */
 export const LOOK_SIDE = 32;

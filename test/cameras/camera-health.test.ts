@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   atTime,
   dismiss,
-  isHeard,
+  isSilenced,
   lateAfter,
   newHealth,
   silence,
@@ -42,7 +42,7 @@ const CAMERAS: Record<string, CameraTraits> = {
 class Follower {
   health: CameraHealth;
   #stored: string | null;
-  readonly said: string[] = [];
+  readonly reported: string[] = [];
 
   constructor(health = newHealth(), throughJson = true) {
     this.health = health;
@@ -66,7 +66,7 @@ class Follower {
     }
     this.health = health;
     for (const { change, finding } of changes) {
-      this.said.push(`${finding.kind} ${change} of ${finding.picture}`);
+      this.reported.push(`${finding.kind} ${change} of ${finding.picture}`);
     }
   }
 }
@@ -95,11 +95,11 @@ describe.each(Object.entries(CAMERAS))('%s', (_, traits) => {
     const follower = new Follower(month.health);
     const times = [...timesBetween(start, start + 2 * DAY)];
     for (const time of times.slice(0, pictures)) follower.see(take(time));
-    const found = [...follower.said];
+    const found = [...follower.reported];
     for (const time of times.slice(pictures, pictures + MOST_PICTURES)) {
       follower.see(camera.picture(time));
     }
-    return { found, after: follower.said.slice(found.length), first: `${times[0]}.jpg` };
+    return { found, after: follower.reported.slice(found.length), first: `${times[0]}.jpg` };
   };
   const expectFound = (kind: FindingKind, take: (time: number) => CameraPicture) => {
     const { found, after, first } = during(noon, MOST_PICTURES, take);
@@ -109,7 +109,7 @@ describe.each(Object.entries(CAMERAS))('%s', (_, traits) => {
   const withFault = (fault: Fault) => (time: number) => camera.picture(time, fault);
 
   test('has at most one false finding in a month, in bounded bytes', () => {
-    expect(month.said.length).toBeLessThanOrEqual(1);
+    expect(month.reported.length).toBeLessThanOrEqual(1);
     expect(JSON.stringify(month.health).length).toBeLessThan(25_000);
   });
 
@@ -151,9 +151,9 @@ describe.each(Object.entries(CAMERAS))('%s', (_, traits) => {
     for (let missed = 1; missed <= MOST_PICTURES; missed += 1) {
       follower.at(last!.time + missed * INTERVAL);
     }
-    expect(follower.said).toEqual([`late opened of ${last!.picture}`]);
+    expect(follower.reported).toEqual([`late opened of ${last!.picture}`]);
     follower.see(camera.picture(noon));
-    expect(follower.said.slice(1)).toEqual([`late closed of ${last!.picture}`]);
+    expect(follower.reported.slice(1)).toEqual([`late closed of ${last!.picture}`]);
   });
 
   test('has no finding in a night that is darker than any before', () => {
@@ -179,12 +179,12 @@ describe('a camera of a month', () => {
 
   test('that was moved has a new normal after two days, and can move again', () => {
     const follower = seen(later(5 * 24, 'turn'), known);
-    expect(follower.said.map((said) => said.split(' of')[0])).toEqual([
+    expect(follower.reported.map((line) => line.split(' of')[0])).toEqual([
       'moved opened',
       'moved closed',
     ]);
     for (const picture of later(6, null, KNOWN + 5 * DAY + 10 * HOUR)) follower.see(picture);
-    expect(follower.said.at(-1)).toMatch(/^moved opened/);
+    expect(follower.reported.at(-1)).toMatch(/^moved opened/);
   });
 
   test('has unusual counts when it finds nothing in busy hours, and unusual confidences', () => {
@@ -193,14 +193,14 @@ describe('a camera of a month', () => {
       afternoon.map((picture) => ({ ...picture, boxes: 0, confidence: null })),
       known,
     );
-    expect(nothing.said).toHaveLength(1);
-    expect(nothing.said[0]).toMatch(/^unusual_counts opened/);
+    expect(nothing.reported).toHaveLength(1);
+    expect(nothing.reported[0]).toMatch(/^unusual_counts opened/);
     const unsure = seen(
       afternoon.map((picture) => ({ ...picture, confidence: picture.confidence && 0.4 })),
       known,
     );
-    expect(unsure.said).toHaveLength(1);
-    expect(unsure.said[0]).toMatch(/^unusual_confidence opened/);
+    expect(unsure.reported).toHaveLength(1);
+    expect(unsure.reported[0]).toMatch(/^unusual_confidence opened/);
   });
 
   test('is not judged again by a picture that comes late or twice', () => {
@@ -213,10 +213,10 @@ describe('a camera of a month', () => {
   test('is silent until a time', () => {
     const { health } = seen(later(2, 'turn'), known);
     const now = KNOWN + DAY;
-    expect(isHeard(health.open.moved!, now)).toBe(true);
+    expect(isSilenced(health.open.moved!, now)).toBe(false);
     const quiet = silence(health, 'moved', now + HOUR);
-    expect(isHeard(quiet.open.moved!, now)).toBe(false);
-    expect(isHeard(quiet.open.moved!, now + HOUR)).toBe(true);
+    expect(isSilenced(quiet.open.moved!, now)).toBe(true);
+    expect(isSilenced(quiet.open.moved!, now + HOUR)).toBe(false);
     expect(silence(known, 'moved', now)).toBe(known);
   });
 
@@ -228,7 +228,7 @@ describe('a camera of a month', () => {
     const follower = seen(later(2, fault), known);
     follower.take((health) => dismiss(health, kind));
     for (const picture of later(3 * 24, fault, KNOWN + 11 * HOUR)) follower.see(picture);
-    const ofKind = follower.said.filter((said) => said.startsWith(kind));
+    const ofKind = follower.reported.filter((line) => line.startsWith(kind));
     expect(ofKind).toHaveLength(2);
     expect(ofKind[1]).toMatch(/closed/);
     expect(dismiss(follower.health, kind).changes).toEqual([]);
@@ -243,6 +243,6 @@ test('a camera that rests every night is late by day only', () => {
     if (time > 2 * DAY) follower.at(time);
     if (hour >= 6 && hour < 20) follower.see(camera.picture(time));
   }
-  expect(follower.said).toEqual([]);
+  expect(follower.reported).toEqual([]);
   expect(lateAfter(follower.health.past)).toBeGreaterThan(10 * HOUR);
 });
