@@ -59,6 +59,29 @@ void WriteMeta(const TaskResult& result, double* out) {
   std::memcpy(out + kFileAt, file.data(), sizeof(file));
 }
 
+// An array with the look of each result or null; null where no result has one. Empty when the
+// environment is ending.
+Napi::Value ToLooks(Napi::Env env, const std::vector<TaskResult>& results) {
+  const auto has_look = [](const TaskResult& result) { return result.look != nullptr; };
+  if (std::none_of(results.begin(), results.end(), has_look)) return env.Null();
+  const auto looks = Napi::Array::New(env, results.size());
+  if (looks.IsEmpty()) return looks;
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    napi_value value = env.Null();
+    if (const auto& look = results[i].look) {
+      auto grey = Napi::Uint8Array::New(env, look->grey.size());
+      auto object = Napi::Object::New(env);
+      if (grey.IsEmpty() || object.IsEmpty()) return {};
+      std::copy(look->grey.begin(), look->grey.end(), grey.Data());
+      object.Set("grey", grey);
+      object.Set("sharpness", static_cast<double>(look->sharpness));
+      value = object;
+    }
+    if (napi_set_element(env, looks, i, value) != napi_ok) return {};
+  }
+  return looks;
+}
+
 }  // namespace
 
 ResultArguments::ResultArguments(Napi::Env env)
@@ -75,7 +98,7 @@ Napi::Float64Array ResultArguments::MetaFor(Napi::Env env, size_t result_count) 
   return meta_.Value();
 }
 
-std::optional<std::array<napi_value, 3>> ResultArguments::Make(
+std::optional<std::array<napi_value, 4>> ResultArguments::Make(
     Napi::Env env, const std::vector<TaskResult>& results) {
   const auto count = static_cast<uint32_t>(results.size());
   auto meta = MetaFor(env, results.size());
@@ -95,7 +118,9 @@ std::optional<std::array<napi_value, 3>> ResultArguments::Make(
       return std::nullopt;
     }
   }
-  return std::array<napi_value, 3>{meta, boxes, messages};
+  const Napi::Value looks = ToLooks(env, results);
+  if (looks.IsEmpty()) return std::nullopt;
+  return std::array<napi_value, 4>{meta, boxes, messages, looks};
 }
 
 }  // namespace lattice

@@ -13,16 +13,16 @@
 
 namespace lattice {
 
-// Builds the three arguments of OnNativeResults (src/native/contract.ts): meta, boxes, messages. It
-// reuses the meta array and one empty box array across calls, because a typed array per call made
-// garbage collection take 40 % of the time under load.
+// Builds the arguments of OnNativeResults (src/native/contract.ts): meta, boxes, messages, looks.
+// It reuses the meta array and one empty box array across calls, because a typed array per call
+// made garbage collection take 40 % of the time under load.
 class ResultArguments {
  public:
   explicit ResultArguments(Napi::Env env);
 
   // The next Make overwrites the meta array: JavaScript must read it before it returns. Returns
   // nullopt when the environment is ending.
-  std::optional<std::array<napi_value, 3>> Make(Napi::Env env,
+  std::optional<std::array<napi_value, 4>> Make(Napi::Env env,
                                                 const std::vector<TaskResult>& results);
 
  private:

@@ -13,6 +13,7 @@
 #include "native/engine/engine.h"
 #include "native/files/file_stamp.h"
 #include "native/image/decode.h"
+#include "native/image/picture_look.h"
 #include "native/tiles/tile_grid.h"
 
 namespace lattice {
@@ -29,6 +30,7 @@ struct ImageTask {
   std::optional<Image> pixels;
   std::optional<TileSpec> tiles;  // how the picture is cut; nothing: it is not
   bool digest = false;            // whether the result says the SHA-256 of the file
+  bool look = false;              // whether it has the look; the host then decodes the picture
   WorkClass work_class = WorkClass::kAsync;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
@@ -61,7 +63,8 @@ struct TaskResult {
   StageTimes times;
   int batch = 0;  // images of its batch
   double total_ms = 0;
-  TileGrid grid;  // that ran
+  TileGrid grid;                            // that ran
+  std::shared_ptr<const PictureLook> look;  // null where the task did not ask for it
   Detections detections;
 };
 

@@ -31,6 +31,7 @@ using LiveTaskPtr = std::shared_ptr<LiveTask>;
 // A decoded image as its engine keeps it: one input, or one per part of the grid.
 struct TakenImage {
   TileGrid grid;
+  std::shared_ptr<const PictureLook> look = nullptr;
   EngineInputs inputs;
 };
 

@@ -103,7 +103,8 @@ class Scheduler {
   static int ExpectedParts(const ImageTask& task, const EncodedImage& encoded);
   bool HasTimeFor(const LiveTaskPtr& live, int parts) LATTICE_EXCLUDES(mutex_);
   static Result<TakenImage> TakeParts(const ImageTask& task, Image picture);
-  Result<TakenImage> DecodeParts(const ImageTask& task, const EncodedImage& encoded) const;
+  Result<TakenImage> DecodeParts(const ImageTask& task, const EncodedImage& encoded,
+                                 PixelLayout layout) const;
   void QueueParts(const LiveTaskPtr& live, TakenImage taken) LATTICE_RELEASE(mutex_);
   void EndPart(const LiveTaskPtr& part, const Status& status, Detections found)
       LATTICE_RELEASE(mutex_);

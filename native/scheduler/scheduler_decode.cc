@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "native/base/thread_class.h"
+#include "native/letterbox/letterbox.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
@@ -60,6 +61,7 @@ void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
   if (status.ok()) {
     const EngineInput& first = *(*taken)->inputs[0];
     result.grid = (*taken)->grid;
+    result.look = (*taken)->look;
     result.width = first.width;
     result.height = first.height;
     result.times.decode += first.decode_ms;
@@ -93,16 +95,18 @@ std::optional<Result<TakenImage>> Scheduler::TakeByEngine(const LiveTaskPtr& liv
   }
   const EncodedImage encoded = DescribeEncoded(task.sent != nullptr ? *task.sent : live->file);
   const int parts = ExpectedParts(task, encoded);
-  const size_t bytes = parts == 1 ? task.engine->ExpectedBytes(encoded, options_.limits)
-                                  : ExpectedPixelBytes(encoded, options_.limits, PixelLayout::kRgb);
+  const bool by_engine = parts == 1 && !task.look;
+  const PixelLayout layout = parts == 1 ? FastestLayout() : PixelLayout::kRgb;
+  const size_t bytes = by_engine ? task.engine->ExpectedBytes(encoded, options_.limits)
+                                 : ExpectedPixelBytes(encoded, options_.limits, layout);
   if (!Admit(live, bytes)) return std::nullopt;
   if (!HasTimeFor(live, parts)) {
     return Status(StatusCode::kDeadlineExceeded, "Too little time is left for the " +
                                                      std::to_string(parts) +
                                                      " images of this picture and its tiles.");
   }
-  auto taken = parts == 1 ? OneInput(task.engine->Take(encoded, options_.limits))
-                          : DecodeParts(task, encoded);
+  auto taken = by_engine ? OneInput(task.engine->Take(encoded, options_.limits))
+                         : DecodeParts(task, encoded, layout);
   live->file = {};
   task.sent.reset();
   return taken;

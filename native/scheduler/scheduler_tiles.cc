@@ -1,6 +1,8 @@
 // The part of the scheduler that runs pictures in tiles: cut after they were decoded, joined after
 // the network has answered the last part.
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "native/image/image_size.h"
@@ -47,15 +49,26 @@ Result<TakenImage> Scheduler::TakeParts(const ImageTask& task, Image picture) {
   if (task.tiles) {
     grid = GridFor(*task.tiles, {picture.width, picture.height}, InputOf(*task.engine));
   }
+  Stopwatch watch;
+  std::shared_ptr<const PictureLook> look;
+  if (task.look) {
+    try {
+      look = std::make_shared<PictureLook>(LookOf(picture));
+    } catch (const std::bad_alloc&) {
+      return Status(StatusCode::kOverloaded, "There is not enough memory for the picture's look.");
+    }
+  }
+  const double look_ms = watch.Lap();
   auto inputs = task.engine->Take(std::move(picture), grid.Parts());
   if (!inputs.ok()) return inputs.status();
-  return TakenImage{grid, *std::move(inputs)};
+  (*inputs)[0]->preprocess_ms += look_ms;
+  return TakenImage{grid, std::move(look), *std::move(inputs)};
 }
 
-Result<TakenImage> Scheduler::DecodeParts(const ImageTask& task,
-                                          const EncodedImage& encoded) const {
+Result<TakenImage> Scheduler::DecodeParts(const ImageTask& task, const EncodedImage& encoded,
+                                          PixelLayout layout) const {
   Stopwatch watch;
-  auto image = Decode(encoded.bytes, options_.limits, &task.engine->pixel_memory());
+  auto image = Decode(encoded.bytes, options_.limits, &task.engine->pixel_memory(), layout);
   if (!image.ok()) return image.status();
   const double decode_ms = watch.Lap();
   auto taken = TakeParts(task, *std::move(image));

@@ -6,6 +6,7 @@ import type { GpuReading } from '../api/schemas/gpu-reading.js';
 import type { Device, FloatPrecision } from '../api/schemas/model.js';
 import type { DetectionParameters } from '../api/options.js';
 import type { AddonStatistics } from '../api/schemas/statistics.js';
+import type { PictureLook } from '../cameras/picture-look.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
@@ -244,6 +245,11 @@ export interface NativeTask
   pixels?: { data: Uint8Array; width: number; height: number };
   /** Whether the result says the SHA-256 of the file; false when left out. */
   digest?: boolean | undefined;
+  /**
+   * Whether the result has the look of the picture; false when left out. Such a picture is decoded on the CPU, also for
+   * a GPU.
+   */
+  look?: boolean | undefined;
   /** `sync` goes in front of every `async` task. */
   kind: 'sync' | 'async';
   /** Effective priority, higher first; ties in submission order. */
@@ -336,12 +342,13 @@ export const NATIVE_CODES = [
 /**
  * `boxes[i]` holds n x 6 floats (x1, y1, x2, y2, confidence, class id), source pixels after EXIF orientation,
  * sorted by confidence. `messages[i]` is null for ok. `meta` may be longer than needed, and is valid during the call
- * only, because the addon reuses it. Images without boxes share one empty array.
+ * only, because the addon reuses it. Images without boxes share one empty array. `looks` is null where none has one.
  */
 export type OnNativeResults = (
   meta: Float64Array,
   boxes: Float32Array[],
   messages: (string | null)[],
+  looks: (PictureLook | null)[] | null,
 ) => void;
 
 /** Decoded images, counted by the decoder. */

@@ -4,6 +4,7 @@ import { recentAge, type FileRead } from '../api/schemas/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
 import { STAGES, type ImageTiles, type Timings } from '../api/schemas/image.js';
 import { toMicros } from '../base/rounded.js';
+import type { PictureLook } from '../cameras/picture-look.js';
 import { loadAddon } from './addon-loader.js';
 import {
   DIGEST_FIELDS,
@@ -22,6 +23,7 @@ import {
   type NativePixels,
   type NativeStats,
   type NativeTask,
+  type OnNativeResults,
 } from './contract.js';
 
 /** Ids that callers pick are below; those that the core picks start here. */
@@ -49,6 +51,8 @@ export interface RawResult {
   tiles: ImageTiles | null;
   /** Null where the task brought the image. */
   file: FileRead | null;
+  /** Null where the task did not ask for it. */
+  look: PictureLook | null;
 }
 
 interface Waiting {
@@ -164,8 +168,8 @@ export class Core {
       () =>
         new addon.Core(
           options,
-          (meta, boxes, messages) => {
-            this.#settle(meta, boxes, messages);
+          (...results) => {
+            this.#settle(...results);
           },
           ({ message }) => {
             this.#deviceLost = new LatticeError('gpu_lost', message);
@@ -298,7 +302,7 @@ export class Core {
     return waiting;
   }
 
-  #settle(meta: Float64Array, boxes: Float32Array[], messages: (string | null)[]): void {
+  #settle(...[meta, boxes, messages, looks]: Parameters<OnNativeResults>): void {
     if (this.#integers.buffer !== meta.buffer) this.#integers = new BigUint64Array(meta.buffer);
     for (const [index, rows] of boxes.entries()) {
       const start = index * RESULT_STRIDE;
@@ -306,7 +310,8 @@ export class Core {
       const field = (name: keyof typeof ResultField) => meta[start + ResultField[name]] ?? 0;
       const waiting = this.#take(field('id'));
       const code = NATIVE_CODES[field('code')] ?? 'internal_error';
-      if (code === 'ok') waiting?.resolve({ ...toResult(field, rows), file });
+      const look = looks?.[index] ?? null;
+      if (code === 'ok') waiting?.resolve({ ...toResult(field, rows), file, look });
       else waiting?.reject(toImageError(code, messages[index] ?? code, file));
     }
   }
@@ -322,7 +327,7 @@ const NATIVE_STAGES = STAGES.filter((stage) => stage !== 'model_load');
 function toResult(
   field: (name: keyof typeof ResultField) => number,
   boxes: Float32Array,
-): Omit<RawResult, 'file'> {
+): Omit<RawResult, 'file' | 'look'> {
   return {
     width: field('width'),
     height: field('height'),

@@ -44,6 +44,7 @@ function openWorker() {
       totalMs: 1,
       tiles: null,
       file: null,
+      look: null,
     });
   };
   const model = {

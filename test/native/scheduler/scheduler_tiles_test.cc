@@ -52,6 +52,26 @@ TEST_F(SchedulerTilesTest, TheBoxesOfAllTilesAreOneAnswer) {
   EXPECT_EQ(scheduler_->stats().completed, 1u);
 }
 
+TEST_F(SchedulerTilesTest, APictureHasOneLookWhereItsTaskAsksForIt) {
+  Start({}, 1, {});
+  ImageTask task = TiledTask(5);
+  std::fill(task.pixels->data.begin() + 3 * 64 * 32, task.pixels->data.end(), uint8_t{200});
+  task.look = true;
+  ImageTask whole = task;
+  whole.id = 6;
+  whole.tiles.reset();
+  Submit(std::move(task));
+  Submit(std::move(whole));
+  Submit(TiledTask(7));
+  for (const uint64_t id : {5U, 6U}) {
+    const auto look = results_->Wait(id).look;
+    ASSERT_NE(look, nullptr);
+    EXPECT_EQ(look->grey[100], 0);
+    EXPECT_EQ(look->grey[1000], 200);
+  }
+  EXPECT_EQ(results_->Wait(7).look, nullptr);
+}
+
 TEST_F(SchedulerTilesTest, AllPartsAreOneBatchWhereItHoldsThem) {
   SimulatedEngine::Options options;
   options.max_batch = 8;
