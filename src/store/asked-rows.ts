@@ -9,8 +9,15 @@ import {
   type OptionsAsked,
   type Refined,
 } from './asked-boxes.js';
-import type { JobSettings } from './job.js';
-import { MAX_IMAGES, taskId, type StoredFound } from './job-records.js';
+import { MAX_IMAGES, type StoredFound } from './job-records.js';
+import {
+  inParts,
+  jobNumberOf,
+  jobsOf,
+  rangesOf,
+  type AskedJobRow,
+  type Part,
+} from './job-parts.js';
 import type { Statements } from './statements.js';
 
 /** The row of `job_counts` that has an image. */
@@ -24,15 +31,6 @@ export interface AskedImage {
   index: number;
   place: Place;
   refined: Refined;
-}
-
-export interface AskedJobRow {
-  number: number;
-  keyId: string | null;
-  imageCount: number;
-  /** Images with a result. */
-  succeeded: number;
-  settings: Pick<JobSettings, 'options' | 'scoreFloor'>;
 }
 
 /** The regions of a view are needed. */
@@ -68,25 +66,27 @@ export class AskedRows {
     this.#statements = statements;
   }
 
-  /** The images with a result from index `from` on, before `until`. Throws `NeedsView`. */
-  *images(
-    { number, keyId, imageCount, succeeded, settings }: AskedJobRow,
-    question: Asked,
-    from: number,
-    until: number,
-  ): Generator<AskedImage, void> {
-    const { options: own } = settings;
-    const options = { own, asked: optionsWith(own, question.question), keyId };
-    const range = [taskId(number, from), taskId(number, until)] as const;
+  /** The images with a result. Throws `NeedsView`. */
+  *images(parts: readonly Part[], question: Asked): Generator<AskedImage, void> {
+    const options = new Map(
+      [...jobsOf(parts)].map(
+        ([
+          number,
+          {
+            settings: { options: own },
+            keyId,
+          },
+        ]) => [number, { own, asked: optionsWith(own, question.question), keyId }],
+      ),
+    );
     const rows = this.#statements.all(
-      'SELECT task, found, view, counted FROM image_boxes WHERE task >= ? AND task < ? ORDER BY task',
-      ...range,
+      `SELECT task, found, view, counted FROM ${inParts('image_boxes')}`,
+      rangesOf(parts),
     ) as FoundRow[];
-    const isAll = from === 0 && until >= imageCount;
-    const results = isAll ? succeeded : this.#results(range);
-    if (rows.length === results && rows.every(({ counted }) => counted !== null))
+    const isComplete = rows.length === this.#results(parts);
+    if (isComplete && rows.every(({ counted }) => counted !== null))
       yield* this.#ofBoxes(rows, question, options);
-    else yield* this.#ofResults(range, question, options);
+    else yield* this.#ofResults(parts, question, options);
   }
 
   /** Rows of `job_counts` whose images are read next. */
@@ -95,11 +95,13 @@ export class AskedRows {
     for (const { number, folder, hour } of rows) this.#places.set(number, { folder, hour });
   }
 
-  /** Results of earlier releases have no boxes in narrow rows. */
-  #results(range: Range): number {
+  /** How many results there are: those of earlier releases have no boxes in narrow rows. */
+  #results(parts: readonly Part[]): number {
+    const isWhole = ({ from, until, job }: Part) => from === 0 && until === job.imageCount;
+    if (parts.every(isWhole)) return parts.reduce((sum, { job }) => sum + job.succeeded, 0);
     const { results } = this.#statements.get(
-      'SELECT count(*) AS results FROM image_facts WHERE task >= ? AND task < ? AND NOT failed',
-      ...range,
+      `SELECT count(*) AS results FROM ${inParts('image_facts')} WHERE NOT failed`,
+      rangesOf(parts),
     ) as { results: number };
     return results;
   }
@@ -107,11 +109,11 @@ export class AskedRows {
   *#ofBoxes(
     rows: readonly FoundRow[],
     question: Asked,
-    options: OptionsOf,
+    options: OptionsOfJobs,
   ): Generator<AskedImage, void> {
     for (const { task, counted, found, view } of rows) {
       const place = this.#placeOf(counted ?? 0);
-      const refined = refine(question, options, { found, view }, null);
+      const refined = refine(question, of(options, task), { found, view }, null);
       yield { index: task % MAX_IMAGES, place, refined };
     }
   }
@@ -126,26 +128,37 @@ export class AskedRows {
     return place;
   }
 
-  *#ofResults(range: Range, question: Asked, options: OptionsOf): Generator<AskedImage, void> {
+  *#ofResults(
+    parts: readonly Part[],
+    question: Asked,
+    options: OptionsOfJobs,
+  ): Generator<AskedImage, void> {
     const rows = this.#statements.each(
-      `SELECT task, path, taken, CASE WHEN found IS NULL THEN outcome END AS outcome, found, view
-       FROM image_facts CROSS JOIN job_images USING (task) LEFT JOIN image_boxes USING (task)
-       WHERE task >= ? AND task < ? AND NOT failed ORDER BY task`,
-      ...range,
+      `SELECT image_facts.task, job_images.path, taken, CASE WHEN found IS NULL THEN outcome END AS outcome, found, view
+       FROM ${inParts('image_facts')} CROSS JOIN job_images USING (task) LEFT JOIN image_boxes USING (task)
+       WHERE NOT failed`,
+      rangesOf(parts),
     ) as Iterable<ResultRow>;
     for (const { task, path, taken, outcome, ...stored } of rows) {
       const result = outcome === null ? null : (JSON.parse(outcome) as ProcessedImage);
       yield {
         index: task % MAX_IMAGES,
         place: { folder: folderOf({ path }), hour: hourOf(taken) },
-        refined: refine(question, options, stored, result),
+        refined: refine(question, of(options, task), stored, result),
       };
     }
   }
 }
 
 export type OptionsOf = OptionsAsked & Pick<AskedJobRow, 'keyId'>;
-type Range = readonly [from: number, until: number];
+/** By the numbers of the jobs. */
+type OptionsOfJobs = ReadonlyMap<number, OptionsOf>;
+
+function of(options: OptionsOfJobs, task: number): OptionsOf {
+  const found = options.get(jobNumberOf(task));
+  if (found === undefined) throw new Error('An image is of a job that was not read.');
+  return found;
+}
 
 export function refine(
   question: Asked,

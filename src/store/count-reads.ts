@@ -6,7 +6,7 @@ import type { DetectOptions } from '../api/options.js';
 import type { Detection } from '../api/schemas/image.js';
 import { thresholdsOf } from '../boxes/refine-detections.js';
 import type { Asked, Refined } from './asked-boxes.js';
-import { AskedRows, NeedsView, type AskedJobRow } from './asked-rows.js';
+import { AskedRows, NeedsView } from './asked-rows.js';
 import {
   hourBounds,
   type CountScope,
@@ -17,15 +17,15 @@ import {
 import { EventReads, type CountedEvents, type EventRule } from './event-rows.js';
 import { Tally, type Counted, type CountedJob } from './count-tally.js';
 import { jobNotFound } from './job.js';
+import { partsOf, type AskedJobRow } from './job-parts.js';
 import { taskId } from './job-records.js';
 import { conditions } from './job-reads.js';
 import { askedSettings } from './job-rows.js';
 import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 
-/** So many rows or images are read between two other calls: they take a few milliseconds. */
+/** So many rows are read between two other calls: they take a few milliseconds. */
 const ROWS_PER_STEP = 1000;
-const IMAGES_PER_STEP = 500;
 /** Jobs of which one is removed while they are read are read again. */
 const TRIES = 5;
 
@@ -120,9 +120,8 @@ export class CountReads {
     const job = { ...row, settings: askedSettings(row.settings) };
     const options = optionsWith(job.settings.options, asked.question);
     const passing: { index: number; margin: number }[] = [];
-    for (let from = 0; from < job.imageCount; from += IMAGES_PER_STEP) {
-      const images = this.#asked.images(job, asked, from, from + IMAGES_PER_STEP);
-      for (const { index, refined } of images) {
+    for (const parts of partsOf([job])) {
+      for (const { index, refined } of this.#asked.images(parts, asked)) {
         const margin = byMargin ? marginOf(refined, options) : 0;
         if (margin !== null && passes(refined, filter)) passing.push({ index, margin });
       }
@@ -141,20 +140,6 @@ export class CountReads {
     yield* reads.read(this.#answering(tally, scope, asked));
     const events = yield* reads.events();
     return { events, ...tally.figures(scope) };
-  }
-
-  /** Jobs whose boxes can answer; null for another one. */
-  *#answering(
-    tally: Tally,
-    scope: CountScope,
-    asked: Asked | null,
-  ): Generator<AskedJobRow | null, void> {
-    for (const row of this.#eachJob(scope)) {
-      const { isRefused, ...settings } = tally.settings(row.settings, asked);
-      if (isRefused) this.#addOwn(tally, scope, row, isRefused);
-      else tally.addJob(row);
-      yield isRefused ? null : { ...row, settings };
-    }
   }
 
   *#count(scope: CountScope, asked: Asked | null): Steps<Counted> {
@@ -216,32 +201,25 @@ export class CountReads {
   }
 
   *#countAsked(tally: Tally, scope: CountScope, asked: Asked): Steps<void> {
-    for (const row of this.#eachJob(scope)) {
-      const { isRefused, ...settings } = tally.settings(row.settings, asked);
-      const job = { ...row, settings };
-      const hasImages = this.#addOwn(tally, scope, row, isRefused);
-      const end = hasImages && !isRefused ? job.imageCount : 0;
-      let from = 0;
-      do {
-        this.#addAsked(tally, scope, asked, job, from, Math.min(from + IMAGES_PER_STEP, end));
-        from += IMAGES_PER_STEP;
-        yield;
-      } while (from < end);
+    const [first, end] = hourBounds(scope);
+    for (const parts of partsOf(this.#answering(tally, scope, asked))) {
+      for (const { place, refined } of this.#asked.images(parts, asked)) {
+        if (place.hour >= first && place.hour < end) tally.addImage(place, refined);
+      }
+      yield;
     }
   }
 
-  #addAsked(
+  /** Jobs with images in the hours whose boxes can answer; null for another one. */
+  *#answering(
     tally: Tally,
     scope: CountScope,
-    asked: Asked,
-    job: AskedJobRow,
-    from: number,
-    until: number,
-  ): void {
-    if (until <= from) return;
-    const [first, end] = hourBounds(scope);
-    for (const { place, refined } of this.#asked.images(job, asked, from, until)) {
-      if (place.hour >= first && place.hour < end) tally.addImage(place, refined);
+    asked: Asked | null,
+  ): Generator<AskedJobRow | null, void> {
+    for (const row of this.#eachJob(scope)) {
+      const { isRefused, ...settings } = tally.settings(row.settings, asked);
+      const hasImages = this.#addOwn(tally, scope, row, isRefused);
+      yield hasImages && !isRefused ? { ...row, settings } : null;
     }
   }
 

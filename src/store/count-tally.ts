@@ -1,10 +1,11 @@
 /** Counts over jobs as they are added up: of their images, and of what is left out. */
 import { confidenceStep } from '../api/job-values.js';
 import { questionFault, type Asked, type Refined } from './asked-boxes.js';
-import type { AskedJobRow, Place } from './asked-rows.js';
+import type { Place } from './asked-rows.js';
 import type { CountScope, HourText } from './count-rows.js';
 import { SumsByHour, type CountSum, type HourRow, type SumRow } from './count-sum.js';
 import { jobNotFound } from './job.js';
+import type { AskedJobRow } from './job-parts.js';
 import { askedSettings } from './job-rows.js';
 
 /** Images that are counted or not. */

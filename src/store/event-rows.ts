@@ -6,11 +6,13 @@ import { countClasses } from '../boxes/class-counts.js';
 import { eventsOf, type EventPicture, type PictureEvent } from '../cameras/picture-events.js';
 import type { TimeSource } from '../files/wall-time.js';
 import type { Asked } from './asked-boxes.js';
-import { refine, type AskedJobRow } from './asked-rows.js';
+import { refine } from './asked-rows.js';
+import type { AskedJobRow } from './job-parts.js';
 import { folderOf } from './count-rows.js';
 import type { SumRow } from './count-sum.js';
 import type { CountFigures } from './count-tally.js';
-import { MAX_IMAGES, taskId, type StoredFound } from './job-records.js';
+import { MAX_IMAGES, type StoredFound } from './job-records.js';
+import { inParts, jobNumberOf, jobsOf, partsOf, rangesOf, type Part } from './job-parts.js';
 import type { Statements } from './statements.js';
 
 export interface EventRule {
@@ -49,16 +51,7 @@ interface PictureRow extends StoredFound {
 
 type Picture = EventPicture<number> & { source: TimeSource | 'none' };
 
-/** Images of a job that are read together. */
-interface Part {
-  job: AskedJobRow;
-  from: number;
-  until: number;
-}
-
-/** So many images, jobs or events are read between two other calls. */
-const IMAGES_PER_STEP = 500;
-const JOBS_PER_STEP = 100;
+/** So many events are made between two other calls. */
 const EVENTS_PER_STEP = 1000;
 
 /** The events of the pictures of several jobs. */
@@ -86,35 +79,18 @@ export class EventReads {
 
   /** Reads the pictures of the jobs; null: of one that is left out. Throws `NeedsView`. */
   *read(jobs: Iterable<AskedJobRow | null>): Generator<undefined, void> {
-    let parts: Part[] = [];
-    let images = 0;
-    let seen = 0;
-    for (const job of jobs) {
-      seen += 1;
-      for (let from = 0; job !== null && from < job.imageCount; from += IMAGES_PER_STEP) {
-        const until = Math.min(from + IMAGES_PER_STEP, job.imageCount);
-        parts.push({ job, from, until });
-        images += until - from;
-        if (images < IMAGES_PER_STEP) continue;
-        this.#readParts(parts);
-        [parts, images] = [[], 0];
-        yield;
-      }
-      if (seen % JOBS_PER_STEP === 0) yield;
+    for (const parts of partsOf(jobs)) {
+      if (parts.length > 0) this.#readParts(parts);
+      yield;
     }
-    this.#readParts(parts);
   }
 
   #readParts(parts: readonly Part[]): void {
-    const jobs = new Map(parts.map(({ job }) => [job.number, job]));
-    const ranges = parts.map(({ job: { number }, from, until }) => [
-      taskId(number, from),
-      taskId(number, until),
-    ]);
+    const jobs = jobsOf(parts);
     const sql = this.#asked === null ? OWN : ASKED;
-    const rows = this.#statements.all(sql, JSON.stringify(ranges), ...this.#hours) as PictureRow[];
+    const rows = this.#statements.all(sql, rangesOf(parts), ...this.#hours) as PictureRow[];
     for (const row of rows) {
-      const job = jobs.get(Math.floor(row.task / MAX_IMAGES));
+      const job = jobs.get(jobNumberOf(row.task));
       if (job !== undefined) this.#add(row, this.#countsOf(row, job));
     }
   }
@@ -193,9 +169,7 @@ type Images = ReadonlyMap<number, NonNullable<EventRow['best']>>;
 
 const FACTS = `image_facts.task, job_images.path, taken, taken_from AS takenFrom, failed, class_counts AS classCounts,
   region_counts AS regionCounts`;
-const PICTURES = `json_each(?) AS part
-  CROSS JOIN image_facts ON task >= part.value ->> 0 AND task < part.value ->> 1
-  CROSS JOIN job_images USING (task)`;
+const PICTURES = `${inParts('image_facts')} CROSS JOIN job_images USING (task)`;
 const IN_HOURS = "WHERE coalesce(taken, '') >= ? AND coalesce(taken, '') < ?";
 const OWN = `SELECT ${FACTS} FROM ${PICTURES} ${IN_HOURS}`;
 const ASKED = `SELECT ${FACTS}, found, view, CASE WHEN found IS NULL THEN outcome END AS outcome
