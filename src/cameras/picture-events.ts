@@ -6,9 +6,10 @@ import type { RegionCounts } from '../api/schemas/image.js';
 
 type ClassCounts = Readonly<Record<string, number>>;
 
-export interface EventPicture<Image> {
+export interface EventPicture<Image, Source extends string> {
   /** Wall time in seconds since 1970 as if it were UTC; null: it is not known. */
   time: number | null;
+  source: Source;
   image: Image;
   failed: boolean;
   classes: ClassCounts;
@@ -16,68 +17,74 @@ export interface EventPicture<Image> {
   regions?: RegionCounts | undefined;
 }
 
-export interface PictureEvent<Image> {
+export interface PictureEvent<Image, Source extends string> {
   /** Times of its first and last picture; null: of a picture whose time is not known, which is an event by itself. */
   first: number | null;
   last: number | null;
-  /** In order of time. */
-  pictures: EventPicture<Image>[];
+  images: number;
+  failed: number;
+  /** Processed, without boxes. */
+  empty: number;
+  /** Pictures by the source of their time. */
+  sources: Partial<Record<Source, number>>;
   /** Largest counts of one picture. */
-  classes: ClassCounts;
-  regions?: RegionCounts | undefined;
+  classes: Record<string, number>;
+  regions?: RegionCounts;
   /** The first of its pictures with the most boxes; null: none has a box. */
   best: Image | null;
 }
 
-/** The events of one camera in order of time, those without a time last. `pictures` is sorted in place. */
-export function eventsOf<Image>(
-  pictures: EventPicture<Image>[],
-  gapS: number,
-): PictureEvent<Image>[] {
-  pictures.sort((a, b) => (a.time ?? Infinity) - (b.time ?? Infinity) || 0);
-  const events: EventPicture<Image>[][] = [];
-  for (const picture of pictures) {
-    const event = events.at(-1);
-    const before = event?.at(-1)?.time ?? null;
-    const isSame = before !== null && picture.time !== null && picture.time - before <= gapS;
-    if (event !== undefined && isSame) event.push(picture);
-    else events.push([picture]);
+/** A fold over the pictures of one camera in order of time, those without a time last. */
+export class EventFold<Image, Source extends string> {
+  readonly #gapS: number;
+  readonly #events: PictureEvent<Image, Source>[] = [];
+  /** Boxes of the best picture of the last event. */
+  #most = 0;
+
+  constructor(gapS: number) {
+    this.#gapS = gapS;
   }
-  return events.map(toEvent);
-}
 
-function toEvent<Image>(pictures: EventPicture<Image>[]): PictureEvent<Image> {
-  const regions = pictures.flatMap(({ regions: own }) => (own === undefined ? [] : [own]));
-  const best = pictures.reduce<EventPicture<Image> | null>(
-    (most, next) => (boxesOf(next) > (most === null ? 0 : boxesOf(most)) ? next : most),
-    null,
-  );
-  return {
-    first: pictures[0]?.time ?? null,
-    last: pictures.at(-1)?.time ?? null,
-    pictures,
-    classes: largest(pictures.map(({ classes }) => classes)),
-    ...(regions.length > 0 && { regions: largestByRegion(regions) }),
-    best: best?.image ?? null,
-  };
-}
-
-const boxesOf = ({ classes }: EventPicture<unknown>): number =>
-  Object.values(classes).reduce((sum, boxes) => sum + boxes, 0);
-
-function largest(counts: readonly ClassCounts[]): ClassCounts {
-  const most: Record<string, number> = {};
-  for (const each of counts) {
-    for (const [name, boxes] of Object.entries(each)) {
-      most[name] = Math.max(most[name] ?? 0, boxes);
+  add({ time, source, image, failed, classes, regions }: EventPicture<Image, Source>): void {
+    const event = this.#eventAt(time);
+    event.last = time;
+    event.images += 1;
+    event.sources[source] = (event.sources[source] ?? 0) + 1;
+    const boxes = Object.values(classes).reduce((sum, count) => sum + count, 0);
+    if (failed) event.failed += 1;
+    else if (boxes === 0) event.empty += 1;
+    raise(event.classes, classes);
+    for (const [name, own] of Object.entries(regions ?? {})) {
+      event.regions ??= {};
+      raise((event.regions[name] ??= {}), own);
     }
+    if (boxes <= this.#most) return;
+    this.#most = boxes;
+    event.best = image;
   }
-  return most;
+
+  /** The events so far, in order of time. */
+  get events(): readonly PictureEvent<Image, Source>[] {
+    return this.#events;
+  }
+
+  /** The last event, where the picture belongs to it, else a new one. */
+  #eventAt(time: number | null): PictureEvent<Image, Source> {
+    const last = this.#events.at(-1);
+    const before = last?.last ?? null;
+    const isSame = before !== null && time !== null && time - before <= this.#gapS;
+    if (last !== undefined && isSame) return last;
+    this.#most = 0;
+    const counts = { images: 0, failed: 0, empty: 0, sources: {}, classes: {} };
+    const event = { first: time, last: time, ...counts, best: null };
+    this.#events.push(event);
+    return event;
+  }
 }
 
-function largestByRegion(counts: readonly RegionCounts[]): RegionCounts {
-  const names = new Set(counts.flatMap((each) => Object.keys(each)));
-  return Object.fromEntries(
-    [...names].map((name) => [name, largest(counts.map((each) => each[name] ?? {}))]),
-  );
+/** Raises each count to the one of the picture. */
+function raise(most: Record<string, number>, counts: ClassCounts): void {
+  for (const [name, boxes] of Object.entries(counts)) {
+    most[name] = Math.max(most[name] ?? 0, boxes);
+  }
 }

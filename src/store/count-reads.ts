@@ -14,7 +14,8 @@ import {
   type JobsOf,
   type ScopeCounts,
 } from './count-rows.js';
-import { EventReads, type CountedEvents, type EventRule } from './event-rows.js';
+import { CameraPictures } from './camera-pictures.js';
+import { eventRows, type CountedEvents, type EventRule } from './event-rows.js';
 import { Tally, type Counted, type CountedJob } from './count-tally.js';
 import { jobNotFound } from './job.js';
 import { partsOf, type AskedJobRow } from './job-parts.js';
@@ -136,9 +137,9 @@ export class CountReads {
     const { jobs } = scope;
     const tally = new Tally();
     if (typeof jobs !== 'number') yield* this.#countScope(tally, { ...scope, jobs }, false);
-    const reads = new EventReads(this.#statements, rule, hourBounds(scope), asked);
-    yield* reads.read(this.#answering(tally, scope, asked));
-    const events = yield* reads.events();
+    const pictures = new CameraPictures(this.#statements, rule.camera, hourBounds(scope));
+    yield* pictures.gather(this.#answering(tally, scope, asked));
+    const events = yield* eventRows(this.#statements, pictures, asked, rule);
     return { events, ...tally.figures(scope) };
   }
 

@@ -1,68 +1,94 @@
 /** Events: which pictures belong together, and the counts that they have. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eventsOf, type EventPicture } from '../../src/cameras/picture-events.js';
+import { EventFold, type EventPicture } from '../../src/cameras/picture-events.js';
 
 const GAP_S = 60;
 
-const pictures = fc.array(
-  fc.record({
-    time: fc.option(fc.integer({ min: 0, max: 1_000 })),
-    failed: fc.boolean(),
-    classes: fc.dictionary(fc.constantFrom('car', 'bus'), fc.integer({ min: 1, max: 9 })),
-    regions: fc.option(fc.constant({ gate: { car: 2 }, yard: {} }), { nil: undefined }),
-  }),
-  { maxLength: 40 },
-);
+type Picture = EventPicture<number, 'name' | 'none'>;
 
-const numbered = (of: Omit<EventPicture<number>, 'image'>[]): EventPicture<number>[] =>
-  of.map((picture, image) => ({ ...picture, image }));
+const counts = fc.dictionary(fc.constantFrom('car', 'bus'), fc.integer({ min: 1, max: 9 }));
+const pictures = fc
+  .array(
+    fc.record({
+      time: fc.option(fc.integer({ min: 0, max: 1_000 })),
+      source: fc.constantFrom('name' as const, 'none' as const),
+      failed: fc.boolean(),
+      classes: counts,
+      regions: fc.option(fc.dictionary(fc.constantFrom('gate', 'yard'), counts), {
+        nil: undefined,
+      }),
+    }),
+    { maxLength: 40 },
+  )
+  .map((all): Picture[] =>
+    all
+      .sort((a, b) => (a.time ?? 2_000) - (b.time ?? 2_000))
+      .map((picture, image) => ({ ...picture, image })),
+  );
 
-test('each picture is in one event, and a gap is between two events and in none', () => {
+function eventsOf(all: readonly Picture[]) {
+  const fold = new EventFold<number, Picture['source']>(GAP_S);
+  for (const picture of all) fold.add(picture);
+  return fold.events;
+}
+
+/** The pictures of each event: a list is cut where a gap is. */
+function groupsOf(all: readonly Picture[]): Picture[][] {
+  const cuts = all.flatMap(({ time }, at) => {
+    const before = all[at - 1]?.time ?? null;
+    return before === null || time === null || time - before > GAP_S ? [at] : [];
+  });
+  return cuts.map((from, at) => all.slice(from, cuts[at + 1]));
+}
+
+const boxesOf = ({ classes }: Picture) => (classes.car ?? 0) + (classes.bus ?? 0);
+const most = (of: (Readonly<Record<string, number>> | undefined)[], name: string) =>
+  Math.max(0, ...of.map((each) => each?.[name] ?? 0));
+
+test('pictures within the gap are one event, with its times, its sums and its best picture', () => {
   fc.assert(
-    fc.property(pictures, (given) => {
-      const events = eventsOf(numbered(given), GAP_S);
-      const images = events.flatMap((event) => event.pictures.map(({ image }) => image));
-      expect(images.sort((a, b) => a - b)).toEqual(given.map((_, image) => image));
-      events.forEach((event, at) => {
-        const times = event.pictures.map(({ time }) => time);
-        expect([times[0], times.at(-1)]).toEqual([event.first, event.last]);
-        if (event.first === null) expect(times).toHaveLength(1);
-        times.forEach((time, index) => {
-          if (index > 0)
-            expect((time ?? NaN) - (times[index - 1] ?? NaN)).toBeLessThanOrEqual(GAP_S);
-        });
-        const next = events[at + 1]?.first ?? null;
-        if (next !== null) expect(next - (event.last ?? NaN)).toBeGreaterThan(GAP_S);
-      });
+    fc.property(pictures, (all) => {
+      const groups = groupsOf(all);
+      expect(
+        eventsOf(all).map(({ first, last, images, failed, empty, best }) => [
+          ...[first, last, images, failed, empty, best],
+        ]),
+      ).toEqual(
+        groups.map((own) => [
+          ...[own[0]?.time, own.at(-1)?.time, own.length],
+          own.filter(({ failed }) => failed).length,
+          own.filter((each) => !each.failed && boxesOf(each) === 0).length,
+          own.find((each) => boxesOf(each) > 0 && boxesOf(each) === Math.max(...own.map(boxesOf)))
+            ?.image ?? null,
+        ]),
+      );
     }),
   );
 });
 
-test('an event has the most boxes of each class that one of its pictures has, whatever their order', () => {
+test('an event has the most boxes of each class that one of its pictures has, also by region', () => {
   fc.assert(
-    fc.property(pictures, fc.infiniteStream(fc.double({ noNaN: true })), (given, order) => {
-      const shuffled = numbered(given)
-        .map((picture) => ({ picture, at: order.next().value as number }))
-        .sort((a, b) => a.at - b.at)
-        .map(({ picture }) => picture);
-      const events = eventsOf(shuffled, GAP_S);
-      for (const { classes, pictures: own, best, regions } of events) {
+    fc.property(pictures, (all) => {
+      const groups = groupsOf(all);
+      eventsOf(all).forEach(({ classes, regions, sources }, at) => {
+        const own = groups[at] ?? [];
         for (const name of ['car', 'bus']) {
-          expect(classes[name] ?? 0).toBe(Math.max(...own.map((each) => each.classes[name] ?? 0)));
+          expect(classes[name] ?? 0).toBe(
+            most(
+              own.map((each) => each.classes),
+              name,
+            ),
+          );
+          for (const region of ['gate', 'yard']) {
+            const inRegion = own.map((each) => each.regions?.[region]);
+            expect(regions?.[region]?.[name] ?? 0).toBe(most(inRegion, name));
+          }
         }
-        const boxes = (each: EventPicture<number>) =>
-          (each.classes.car ?? 0) + (each.classes.bus ?? 0);
-        const most = Math.max(...own.map(boxes));
-        const found = own.find(({ image }) => image === best);
-        expect(found === undefined ? 0 : boxes(found)).toBe(most);
-        const isCounted = own.some((each) => each.regions !== undefined);
-        expect(regions).toEqual(isCounted ? { gate: { car: 2 }, yard: {} } : undefined);
-      }
-      const sums = (all: typeof events) =>
-        all.map(({ first, last, classes }) => [first, last, classes]);
-      const known = (all: typeof events) => sums(all.filter(({ first }) => first !== null));
-      expect(known(events)).toEqual(known(eventsOf(numbered(given), GAP_S)));
+        const named = own.flatMap((each) => Object.keys(each.regions ?? {}));
+        expect(Object.keys(regions ?? {}).sort()).toEqual([...new Set(named)].sort());
+        expect((sources.name ?? 0) + (sources.none ?? 0)).toBe(own.length);
+      });
     }),
   );
 });

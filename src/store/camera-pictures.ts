@@ -1,0 +1,104 @@
+/** The images of jobs as the pictures of cameras, in order of time, on the thread of the store. */
+import type { EVENT_CAMERAS } from '../api/job-values.js';
+import type { TimeSource } from '../files/wall-time.js';
+import { folderOf } from './count-rows.js';
+import type { StoredFound } from './job-records.js';
+import { inParts, jobNumberOf, partsOf, rangesOf, type AskedJobRow } from './job-parts.js';
+import type { Statements } from './statements.js';
+
+/** So many pictures are read between two other calls: they take a few milliseconds. */
+const PICTURES_PER_STEP = 500;
+
+export type CameraRule = (typeof EVENT_CAMERAS)[number];
+
+/** A picture with what its job stored of it. */
+export interface PictureRow extends StoredFound {
+  task: number;
+  path: string;
+  taken: string | null;
+  takenFrom: TimeSource | null;
+  failed: number;
+  classCounts: string;
+  regionCounts: string | null;
+  /** JSON; null where the image keeps its boxes. */
+  outcome: string | null;
+}
+
+export class CameraPictures {
+  readonly #statements: Statements;
+  readonly #rule: CameraRule;
+  readonly #hours: readonly [from: string, until: string];
+  readonly #jobs = new Map<number, AskedJobRow>();
+  /** Tasks of the pictures with their times; null: all are of one camera. */
+  readonly #cameras = new Map<string | null, { task: number; time: number }[]>();
+
+  /** `hours`: the first one, and the one after the last. */
+  constructor(
+    statements: Statements,
+    rule: CameraRule,
+    hours: readonly [from: string, until: string],
+  ) {
+    this.#statements = statements;
+    this.#rule = rule;
+    this.#hours = hours;
+  }
+
+  /** Finds the pictures of the jobs; null: of one that is left out. */
+  *gather(jobs: Iterable<AskedJobRow | null>): Generator<undefined, void> {
+    for (const parts of partsOf(jobs)) {
+      for (const { job } of parts) this.#jobs.set(job.number, job);
+      const rows = this.#statements.all(
+        `SELECT image_facts.task, job_images.path, taken
+         FROM ${inParts('image_facts')} CROSS JOIN job_images USING (task)
+         WHERE coalesce(taken, '') >= ? AND coalesce(taken, '') < ?`,
+        rangesOf(parts),
+        ...this.#hours,
+      ) as Pick<PictureRow, 'task' | 'path' | 'taken'>[];
+      for (const row of rows) this.#add(row);
+      yield;
+    }
+  }
+
+  #add({ task, path, taken }: Pick<PictureRow, 'task' | 'path' | 'taken'>): void {
+    const camera = this.#rule === 'all' ? null : folderOf({ path });
+    const pictures = this.#cameras.get(camera) ?? [];
+    this.#cameras.set(camera, pictures);
+    pictures.push({ task, time: secondsOf(taken) ?? Infinity });
+  }
+
+  get cameras(): Iterable<string | null> {
+    return this.#cameras.keys();
+  }
+
+  /** Reads the pictures of a camera in order of time, those without a time last. */
+  *read(
+    camera: string | null,
+    add: (row: PictureRow, job: AskedJobRow) => void,
+  ): Generator<undefined, void> {
+    const pictures = this.#cameras.get(camera) ?? [];
+    pictures.sort((a, b) => (a.time === b.time ? a.task - b.task : a.time - b.time));
+    yield;
+    for (let at = 0; at < pictures.length; at += PICTURES_PER_STEP) {
+      const tasks = pictures.slice(at, at + PICTURES_PER_STEP).map(({ task }) => task);
+      const rows = this.#statements.all(READ, JSON.stringify(tasks)) as PictureRow[];
+      for (const row of rows) add(row, this.#jobOf(row));
+      yield;
+    }
+  }
+
+  #jobOf({ task }: PictureRow): AskedJobRow {
+    const job = this.#jobs.get(jobNumberOf(task));
+    if (job === undefined) throw new Error('A picture is of a job that was not read.');
+    return job;
+  }
+}
+
+const READ = `SELECT image_facts.task, job_images.path, taken, taken_from AS takenFrom, failed,
+    class_counts AS classCounts, region_counts AS regionCounts, found, view,
+    CASE WHEN found IS NULL THEN outcome END AS outcome
+  FROM json_each(?) AS picture CROSS JOIN image_facts ON image_facts.task = picture.value
+  CROSS JOIN job_images USING (task) LEFT JOIN image_boxes USING (task)`;
+
+/** Wall time in seconds since 1970 as if it were UTC; null: it is not known. */
+export const secondsOf = (taken: string | null): number | null =>
+  taken === null ? null : Date.parse(`${taken}Z`) / 1000;
