@@ -53,10 +53,14 @@ export type HourGrouping = Exclude<Grouping, 'image' | 'event'>;
 /** Groups in which the images of several jobs are counted. */
 export const SCOPE_GROUPINGS = ['hour', 'day', 'folder', 'event'] as const satisfies Grouping[];
 
+/** Boxes that are counted: all, those of vehicles that do not stand, or those of vehicles that do. */
+export const STATIC_CHOICES = ['include', 'exclude', 'only'] as const;
+export type StaticChoice = (typeof STATIC_CHOICES)[number];
+
 /** An event: pictures of one camera with at most so many seconds between two of them. */
 export const EVENT_GAP_S = { default: 60, most: 86_400 };
 /** Pictures are of one camera when they lie in one folder, or all are. */
-export const EVENT_CAMERAS = ['folder', 'all'] as const;
+export const CAMERAS = ['folder', 'all'] as const;
 
 /**
  * The images of an ended job that a retry runs. `failed`: images with an error, and images that did not run. `all`:

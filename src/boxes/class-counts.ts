@@ -2,7 +2,7 @@
 import type { Detection, RegionCounts } from '../api/schemas/image.js';
 import { classKey } from '../api/class-key.js';
 
-export function countClasses(detections: readonly Detection[]): Map<string, number> {
+export function countClasses(detections: readonly Pick<Detection, 'class'>[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
@@ -17,7 +17,7 @@ export function countCars(counts: ReadonlyMap<string, number>): number {
 
 /** Counts the boxes in each of the regions with these names. A box may lie in several regions that overlap. */
 export function countRegions(
-  detections: readonly Detection[],
+  detections: readonly Pick<Detection, 'class' | 'regions'>[],
   names: readonly string[],
 ): RegionCounts {
   const counts = names.map((name) => {

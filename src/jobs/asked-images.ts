@@ -14,6 +14,7 @@ import {
   type OptionsAsked,
   type Refined,
 } from '../store/asked-boxes.js';
+import type { PictureRule } from '../store/camera-pictures.js';
 import type { CountedEvents, EventRule } from '../store/event-rows.js';
 import type { Passing } from '../store/count-reads.js';
 import type { CountSum } from '../store/count-sum.js';
@@ -46,6 +47,7 @@ export interface AskedParts {
     | 'filteredImages'
     | 'passing'
     | 'countSums'
+    | 'countStanding'
     | 'countEvents'
   >;
   views: ReadViews;
@@ -143,9 +145,9 @@ export class AskedImages implements JobImages {
     };
   }
 
-  async countSums(jobId: string): Promise<CountSums> {
+  async countSums(jobId: string, rule: PictureRule | null = null): Promise<CountSums> {
     const { stored } = await this.#asked(jobId);
-    return countSums(this.#parts.store, { jobs: stored.number }, this.#views);
+    return countSums(this.#parts.store, { jobs: stored.number }, this.#views, rule);
   }
 
   async countEvents(jobId: string, rule: EventRule): Promise<CountedEvents> {

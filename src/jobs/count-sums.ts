@@ -1,6 +1,7 @@
 /** Images added up by folder and hour or as events: those of a job, or of all jobs of a watch or a tag. */
 import type { Asked } from '../store/asked-boxes.js';
 import type { ViewNeeded } from '../store/count-reads.js';
+import type { PictureRule } from '../store/camera-pictures.js';
 import type { CountedEvents, EventRule } from '../store/event-rows.js';
 import type { Counted } from '../store/count-tally.js';
 import type { CountScope } from '../store/count-rows.js';
@@ -12,11 +13,18 @@ export type CountSums = Counted & { total: CountSum };
 
 /** Counts by the question of each job, or by another one. */
 export async function countSums(
-  store: Pick<ServiceStore, 'countSums'>,
+  store: Pick<ServiceStore, 'countSums' | 'countStanding'>,
   scope: CountScope,
   views: QuestionViews | null,
+  rule: PictureRule | null = null,
 ): Promise<CountSums> {
-  const counted = await answer((asked) => store.countSums(scope, asked), views);
+  const counted = await answer(
+    (asked) =>
+      asked !== null && rule !== null && rule.static !== 'include'
+        ? store.countStanding(scope, asked, rule)
+        : store.countSums(scope, asked),
+    views,
+  );
   const total = new CountSum();
   for (const { sum } of counted.sums) total.merge(sum);
   return { ...counted, total };

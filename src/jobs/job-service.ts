@@ -26,6 +26,7 @@ import { AskedImages } from './asked-images.js';
 import { countEvents, countSums, type CountSums } from './count-sums.js';
 import { QuestionViews } from './question-views.js';
 import type { CountScope } from '../store/count-rows.js';
+import type { PictureRule } from '../store/camera-pictures.js';
 import type { CountedEvents, EventRule } from '../store/event-rows.js';
 import { ImagePages } from './image-pages.js';
 import type { JobEvents } from './job-events.js';
@@ -263,12 +264,11 @@ export class JobService implements JobImages {
   /** Counts over jobs, by the question of each or by another one. Rejects with `view_not_found`. */
   async countsOf(
     scope: CountScope,
+    rule: PictureRule,
     question: Question | null,
     keyId: string | null,
   ): Promise<CountSums> {
-    const { store, views } = this.#parts;
-    const asked = question && (await QuestionViews.open(views, question, keyId));
-    return countSums(store, scope, asked);
+    return countSums(this.#parts.store, scope, await this.#views(rule, question, keyId), rule);
   }
 
   /** Events over jobs, like `countsOf`. */
@@ -278,9 +278,17 @@ export class JobService implements JobImages {
     question: Question | null,
     keyId: string | null,
   ): Promise<CountedEvents> {
-    const { store, views } = this.#parts;
-    const asked = question && (await QuestionViews.open(views, question, keyId));
-    return countEvents(store, scope, rule, asked);
+    return countEvents(this.#parts.store, scope, rule, await this.#views(rule, question, keyId));
+  }
+
+  /** Null: each job's own counts are taken as they are stored. */
+  async #views(
+    rule: PictureRule,
+    question: Question | null,
+    keyId: string | null,
+  ): Promise<QuestionViews | null> {
+    if (question === null && rule.static === 'include') return null;
+    return QuestionViews.open(this.#parts.views, question ?? {}, keyId);
   }
 
   /** Counts of the images that have an outcome so far. */

@@ -10,6 +10,7 @@ import {
   type Job,
 } from '../store/job.js';
 import type { CountSums } from './count-sums.js';
+import type { PictureRule } from '../store/camera-pictures.js';
 import type { CountedEvents, EventRule } from '../store/event-rows.js';
 import type { StoredCounts, StoredImage } from '../store/job-records.js';
 
@@ -38,8 +39,8 @@ export interface JobImages {
     filter: ImageFilter,
     page: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }>;
-  /** The images that have an outcome so far, by folder and hour. */
-  countSums(jobId: string): Promise<CountSums>;
+  /** The images that have an outcome so far, by folder and hour. Without a question all boxes are counted. */
+  countSums(jobId: string, rule?: PictureRule): Promise<CountSums>;
   /** The images that have an outcome so far, as events. */
   countEvents(jobId: string, rule: EventRule): Promise<CountedEvents>;
   /** Counts of the images that have an outcome so far. */

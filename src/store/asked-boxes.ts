@@ -4,7 +4,7 @@ import type { DetectOptions } from '../api/options.js';
 import type { Region } from '../api/region-rules.js';
 import type { ProcessedImage } from '../api/schemas/image.js';
 import { foundInResult, narrowingFault } from '../boxes/asked-again.js';
-import { unpackFound } from '../boxes/found-boxes.js';
+import { unpackFound, type FoundBoxes } from '../boxes/found-boxes.js';
 import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
 import { scoreFloorOf, type JobSettings } from './job.js';
 import type { StoredFound } from './job-records.js';
@@ -66,15 +66,33 @@ function regionsOf(
  */
 export function refineStored(
   question: Asked,
-  { own, asked }: OptionsAsked,
-  { found, view }: StoredFound,
+  options: OptionsAsked,
+  stored: StoredFound,
   result: ProcessedImage | null,
 ): Refined {
+  const least = leastThreshold(options.asked);
+  const found = foundOf(stored.found, result, options, least);
+  return refineDetections(found, optionsOf(question, options, stored.view));
+}
+
+/** The options of the question for an image, with the regions that its boxes are sorted into. */
+export function optionsOf(
+  question: Asked,
+  { asked }: OptionsAsked,
+  view: string | null,
+): DetectOptions {
   const regions = regionsOf(question, asked, view);
-  const options = regions === asked.regions ? asked : { ...asked, regions };
-  if (found !== null) {
-    return refineDetections(unpackFound(found, leastThreshold(asked)), options);
-  }
+  return regions === asked.regions ? asked : { ...asked, regions };
+}
+
+/** The boxes above `least` that an image keeps. */
+export function foundOf(
+  packed: StoredFound['found'],
+  result: ProcessedImage | null,
+  { own, asked }: OptionsAsked,
+  least: number,
+): FoundBoxes {
+  if (packed !== null) return unpackFound(packed, least);
   if (result === null) throw new Error('An image has neither boxes nor a result.');
-  return refineDetections(foundInResult(result, own, asked), options);
+  return foundInResult(result, own, asked);
 }

@@ -1,5 +1,5 @@
 /** The images of jobs as the pictures of cameras, in order of time, on the thread of the store. */
-import type { EVENT_CAMERAS } from '../api/job-values.js';
+import type { CAMERAS, StaticChoice } from '../api/job-values.js';
 import type { TimeSource } from '../files/wall-time.js';
 import { folderOf } from './count-rows.js';
 import type { StoredFound } from './job-records.js';
@@ -9,7 +9,11 @@ import type { Statements } from './statements.js';
 /** So many pictures are read between two other calls: they take a few milliseconds. */
 const PICTURES_PER_STEP = 500;
 
-export type CameraRule = (typeof EVENT_CAMERAS)[number];
+/** Which pictures are of one camera, and which of their boxes are counted. */
+export interface PictureRule {
+  camera: (typeof CAMERAS)[number];
+  static: StaticChoice;
+}
 
 /** A picture with what its job stored of it. */
 export interface PictureRow extends StoredFound {
@@ -26,7 +30,7 @@ export interface PictureRow extends StoredFound {
 
 export class CameraPictures {
   readonly #statements: Statements;
-  readonly #rule: CameraRule;
+  readonly #camera: PictureRule['camera'];
   readonly #hours: readonly [from: string, until: string];
   readonly #jobs = new Map<number, AskedJobRow>();
   /** Tasks of the pictures with their times; null: all are of one camera. */
@@ -35,11 +39,11 @@ export class CameraPictures {
   /** `hours`: the first one, and the one after the last. */
   constructor(
     statements: Statements,
-    rule: CameraRule,
+    camera: PictureRule['camera'],
     hours: readonly [from: string, until: string],
   ) {
     this.#statements = statements;
-    this.#rule = rule;
+    this.#camera = camera;
     this.#hours = hours;
   }
 
@@ -60,7 +64,7 @@ export class CameraPictures {
   }
 
   #add({ task, path, taken }: Pick<PictureRow, 'task' | 'path' | 'taken'>): void {
-    const camera = this.#rule === 'all' ? null : folderOf({ path });
+    const camera = this.#camera === 'all' ? null : folderOf({ path });
     const pictures = this.#cameras.get(camera) ?? [];
     this.#cameras.set(camera, pictures);
     pictures.push({ task, time: secondsOf(taken) ?? Infinity });

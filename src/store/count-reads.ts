@@ -14,14 +14,15 @@ import {
   type JobsOf,
   type ScopeCounts,
 } from './count-rows.js';
-import { CameraPictures } from './camera-pictures.js';
+import { CameraPictures, type PictureRule } from './camera-pictures.js';
 import { eventRows, type CountedEvents, type EventRule } from './event-rows.js';
-import { Tally, type Counted, type CountedJob } from './count-tally.js';
+import { Tally, type CountFigures, type Counted, type CountedJob } from './count-tally.js';
 import { jobNotFound } from './job.js';
 import { partsOf, type AskedJobRow } from './job-parts.js';
 import { taskId } from './job-records.js';
 import { conditions } from './job-reads.js';
 import { askedSettings } from './job-rows.js';
+import { standingSums } from './standing-boxes.js';
 import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 
@@ -70,9 +71,14 @@ export class CountReads {
     );
   }
 
+  /** Like `countSums`, of the boxes that stand, or of the others; with an empty question by that of each job. */
+  *countStanding(scope: CountScope, asked: Asked, rule: PictureRule): Answer<Counted> {
+    return yield* this.#undisturbed(isOfMany(scope), () => this.#countStanding(scope, asked, rule));
+  }
+
   /**
-   * Events of the images of jobs that are stored, by the question of each job or by another one. Throws like
-   * `countSums`.
+   * Events of the images of jobs that are stored, by the question of each job or by another one; one is needed, which
+   * may be empty, where not all boxes are counted. Throws like `countSums`.
    */
   *countEvents(scope: CountScope, asked: Asked | null, rule: EventRule): Answer<CountedEvents> {
     return yield* this.#undisturbed(isOfMany(scope), () => this.#countEvents(scope, asked, rule));
@@ -134,13 +140,29 @@ export class CountReads {
   }
 
   *#countEvents(scope: CountScope, asked: Asked | null, rule: EventRule): Steps<CountedEvents> {
+    const { pictures, figures } = yield* this.#pictures(scope, asked, rule);
+    const events = yield* eventRows(this.#statements, pictures, asked, rule);
+    return { events, ...figures };
+  }
+
+  *#countStanding(scope: CountScope, asked: Asked, rule: PictureRule): Steps<Counted> {
+    const { pictures, figures } = yield* this.#pictures(scope, asked, rule);
+    const sums = yield* standingSums(pictures, asked, rule.static);
+    return { sums, steps: [], ...figures };
+  }
+
+  /** The pictures of the images of stored jobs. */
+  *#pictures(
+    scope: CountScope,
+    asked: Asked | null,
+    { camera }: PictureRule,
+  ): Steps<{ pictures: CameraPictures; figures: CountFigures }> {
     const { jobs } = scope;
     const tally = new Tally();
     if (typeof jobs !== 'number') yield* this.#countScope(tally, { ...scope, jobs }, false);
-    const pictures = new CameraPictures(this.#statements, rule.camera, hourBounds(scope));
+    const pictures = new CameraPictures(this.#statements, camera, hourBounds(scope));
     yield* pictures.gather(this.#answering(tally, scope, asked));
-    const events = yield* eventRows(this.#statements, pictures, asked, rule);
-    return { events, ...tally.figures(scope) };
+    return { pictures, figures: tally.figures(scope) };
   }
 
   *#count(scope: CountScope, asked: Asked | null): Steps<Counted> {

@@ -1,27 +1,18 @@
 /** Events of the images of jobs, on the thread of the store. */
-import type { ProcessedImage, RegionCounts } from '../api/schemas/image.js';
-import { optionsWith } from '../api/question.js';
-import { countClasses } from '../boxes/class-counts.js';
-import { EventFold, type EventPicture, type PictureEvent } from '../cameras/picture-events.js';
-import type { TimeSource } from '../files/wall-time.js';
+import type { StaticChoice } from '../api/job-values.js';
+import { EventFold, type PictureEvent } from '../cameras/picture-events.js';
 import type { Asked } from './asked-boxes.js';
-import { refine } from './asked-rows.js';
-import {
-  secondsOf,
-  type CameraPictures,
-  type CameraRule,
-  type PictureRow,
-} from './camera-pictures.js';
+import type { CameraPictures, PictureRule } from './camera-pictures.js';
 import type { SumRow } from './count-sum.js';
 import type { CountFigures } from './count-tally.js';
-import type { AskedJobRow } from './job-parts.js';
 import { MAX_IMAGES } from './job-records.js';
+import { PictureCounts, type PictureCount, type PictureSource } from './picture-counts.js';
+import { StandingBoxes } from './standing-boxes.js';
 import type { Statements } from './statements.js';
 
-export interface EventRule {
+export interface EventRule extends PictureRule {
   /** Pictures of one camera with at most so many seconds between them are one event. */
   gapS: number;
-  camera: CameraRule;
 }
 
 export interface EventRow {
@@ -41,8 +32,6 @@ export interface CountedEvents extends CountFigures {
   events: EventRow[];
 }
 
-type Source = TimeSource | 'none';
-
 /** So many events are made between two other calls. */
 const EVENTS_PER_STEP = 1000;
 
@@ -51,14 +40,13 @@ export function* eventRows(
   statements: Statements,
   pictures: CameraPictures,
   asked: Asked | null,
-  { gapS }: EventRule,
+  { gapS, static: choice }: EventRule,
 ): Generator<undefined, EventRow[]> {
   const rows: EventRow[] = [];
-  const counts = new PictureCounts(asked);
   for (const camera of pictures.cameras) {
-    const fold = new EventFold<number, Source>(gapS);
-    yield* pictures.read(camera, (row, job) => {
-      fold.add(counts.of(row, job));
+    const fold = new EventFold<number, PictureSource>(gapS);
+    yield* countPictures(pictures, camera, asked, choice, (count) => {
+      fold.add(count);
     });
     for (let at = 0; at < fold.events.length; at += EVENTS_PER_STEP) {
       const events = fold.events.slice(at, at + EVENTS_PER_STEP);
@@ -72,52 +60,26 @@ export function* eventRows(
   );
 }
 
-/** The boxes of pictures, by the question of their jobs or by another one. */
-class PictureCounts {
-  readonly #asked: Asked | null;
-  /** Parsed counts by their text: most pictures have those of another one. */
-  readonly #parsed = new Map<string, unknown>();
-
-  constructor(asked: Asked | null) {
-    this.#asked = asked;
+function* countPictures(
+  pictures: CameraPictures,
+  camera: string | null,
+  asked: Asked | null,
+  choice: StaticChoice,
+  add: (count: PictureCount) => void,
+): Generator<undefined, void> {
+  if (choice === 'include' || asked === null) {
+    const counts = new PictureCounts(asked);
+    yield* pictures.read(camera, (row, job) => {
+      add(counts.of(row, job));
+    });
+    return;
   }
-
-  of(row: PictureRow, job: AskedJobRow): EventPicture<number, Source> {
-    const { task, taken, takenFrom, failed } = row;
-    return {
-      time: secondsOf(taken),
-      source: takenFrom ?? 'none',
-      image: task,
-      failed: failed !== 0,
-      ...this.#countsOf(row, job),
-    };
-  }
-
-  #countsOf(
-    { failed, classCounts, regionCounts, outcome, found, view }: PictureRow,
-    { settings: { options: own }, keyId }: AskedJobRow,
-  ): Pick<EventPicture<number, Source>, 'classes' | 'regions'> {
-    const asked = this.#asked;
-    if (asked === null || failed !== 0) {
-      return {
-        classes: this.#valueOf(classCounts) as Record<string, number>,
-        ...(regionCounts !== null && { regions: this.#valueOf(regionCounts) as RegionCounts }),
-      };
-    }
-    const options = { own, asked: optionsWith(own, asked.question), keyId };
-    const result = outcome === null ? null : (JSON.parse(outcome) as ProcessedImage);
-    const { detections, regionCounts: regions } = refine(asked, options, { found, view }, result);
-    return { classes: Object.fromEntries(countClasses(detections)), regions };
-  }
-
-  #valueOf(text: string): unknown {
-    const value = this.#parsed.get(text) ?? (JSON.parse(text) as unknown);
-    this.#parsed.set(text, value);
-    return value;
-  }
+  const standing = new StandingBoxes(asked);
+  yield* standing.read(pictures, camera);
+  for (const { count } of standing.counts(choice)) add(count);
 }
 
-type Event = PictureEvent<number, Source>;
+type Event = PictureEvent<number, PictureSource>;
 type Images = ReadonlyMap<number, NonNullable<EventRow['best']>>;
 
 function imagesOf(statements: Statements, events: readonly Event[]): Images {

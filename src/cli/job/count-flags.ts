@@ -1,6 +1,12 @@
 /** Flags of the commands that count images. */
 import { Option, type Command } from 'commander';
-import { EVENT_CAMERAS, EVENT_GAP_S, type Grouping } from '../../api/job-values.js';
+import {
+  CAMERAS,
+  EVENT_GAP_S,
+  STATIC_CHOICES,
+  type Grouping,
+  type StaticChoice,
+} from '../../api/job-values.js';
 import { OUTPUT_FLAG } from '../output-file.js';
 import { wholeNumber } from '../command-options.js';
 import { addQuestionFlags } from './question-flags.js';
@@ -8,12 +14,18 @@ import { addQuestionFlags } from './question-flags.js';
 export interface GroupingFlags<T extends Grouping> {
   by: T;
   eventGap?: number;
-  camera?: (typeof EVENT_CAMERAS)[number];
+  camera?: (typeof CAMERAS)[number];
+  static?: StaticChoice;
 }
 
 /** The parameters of the flags. */
-export function groupingOf<T extends Grouping>({ by, eventGap, camera }: GroupingFlags<T>) {
-  return { by, event_gap_s: eventGap, camera };
+export function groupingOf<T extends Grouping>({
+  by,
+  eventGap,
+  camera,
+  static: choice,
+}: GroupingFlags<T>) {
+  return { by, event_gap_s: eventGap, camera, static: choice };
 }
 
 export function addCountFlags(command: Command, groupings: readonly Grouping[]): Command {
@@ -30,8 +42,14 @@ export function addCountFlags(command: Command, groupings: readonly Grouping[]):
     .addOption(
       new Option(
         '--camera <which>',
-        `with --by event: pictures are of one camera when they lie in one folder, or all are (${EVENT_CAMERAS[0]})`,
-      ).choices(EVENT_CAMERAS),
+        `with --by event or --static: pictures are of one camera when they lie in one folder, or all are (${CAMERAS[0]})`,
+      ).choices(CAMERAS),
+    )
+    .addOption(
+      new Option(
+        '--static <which>',
+        `vehicles that stand in several pictures of a camera (${STATIC_CHOICES[0]})`,
+      ).choices(STATIC_CHOICES),
     )
     .addOption(new Option('--format <format>', 'a file').choices(['csv']).conflicts('json'))
     .option(OUTPUT_FLAG, 'file for --format; default, and -: standard output');

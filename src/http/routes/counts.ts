@@ -1,6 +1,6 @@
 /** `GET /v1/counts`: images and boxes over the jobs of a watch or a tag, by hour, day, folder or event. */
 import { z } from '@hono/zod-openapi';
-import { SCOPE_GROUPINGS } from '../../api/job-values.js';
+import { CAMERAS, SCOPE_GROUPINGS, STATIC_CHOICES } from '../../api/job-values.js';
 import type { CountFigures } from '../../store/count-tally.js';
 import { replyPieces } from '../answer/reply.js';
 import { readQuery } from '../request/query.js';
@@ -12,8 +12,8 @@ import { groupSchema, sumSchema, toWireSum } from './jobs/count-groups.js';
 import {
   countFormatSchema,
   EVENTS,
-  eventRule,
-  eventShape,
+  pictureRule,
+  pictureShape,
   eventText,
   groupingSchema,
   jsonText,
@@ -51,7 +51,7 @@ export const countsQuerySchema = z.strictObject({
     example: '2025-12-01',
   }),
   by: groupingSchema(SCOPE_GROUPINGS),
-  ...eventShape,
+  ...pictureShape,
   format: countFormatSchema,
 });
 
@@ -125,7 +125,7 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
       const { query, question } = askedRequest(c);
       const read = readQuery(countsQuerySchema, query);
       const { watch, tag, from, to, by, format } = read;
-      const rule = eventRule(read);
+      const rule = pictureRule(read);
       refuseScope(watch, tag, from, to);
       const keyId = c.get('keyId');
       const scope = { jobs: { keyId, watch, tag }, from, until: to };
@@ -135,14 +135,14 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
           const events = await jobs.eventsOf(scope, rule, asked, keyId);
           return { counted: events, counts: eventText(events, hide) };
         }
-        const sums = await jobs.countsOf(scope, asked, keyId);
+        const sums = await jobs.countsOf(scope, rule, asked, keyId);
         return { counted: sums, counts: sumText(by, sums, hide) };
       };
       const { counted, counts } = await count();
       const { jobs: found, removedImages } = counted;
       if (watch !== undefined && found + removedImages === 0) {
         // A watch that is deleted has its counts, in other hours or without the tag.
-        const all = await jobs.countsOf({ jobs: { keyId, watch } }, null, keyId);
+        const all = await jobs.countsOf({ jobs: { keyId, watch } }, ALL_BOXES, null, keyId);
         if (all.jobs + all.removedImages === 0) await watches.get(watch, keyId);
       }
       const onBroken = (error: unknown): void => {
@@ -171,6 +171,8 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
     },
   );
 }
+
+const ALL_BOXES = { camera: CAMERAS[0], static: STATIC_CHOICES[0] };
 
 function refuseScope(watch?: string, tag?: string, from?: string, to?: string): void {
   if (watch === undefined && tag === undefined) {

@@ -15,9 +15,10 @@ import { SeeingDetector } from '../../support/seeing-detector.js';
 let folder: TemporaryFolder;
 let jobs: TestJobs;
 let app: Harness;
+let detector: SeeingDetector;
 beforeEach(async () => {
   folder = new TemporaryFolder();
-  const detector = new SeeingDetector();
+  detector = new SeeingDetector();
   // The time of `late.jpg` is in no name, and the fake has no files.
   detector.answer = ({ path }) => (path.includes('broken') ? 'invalid_image' : 'ok');
   jobs = await openTestJobs(folder, { imageRoots: [ROOT], scoreFloor: 0.05 }, detector);
@@ -165,6 +166,42 @@ test('a burst over several jobs is one event, also of another question and in re
   expect((await events('')).groups).toMatchObject([{ images: 1 }, { images: 1 }]);
   await retention();
   expect(await events('')).toMatchObject({ jobs: 0, removed_images: 2, groups: [] });
+});
+
+test('vehicles that stand are left out or counted alone, by hour and by event, also of another question', async () => {
+  const minutes = Array.from({ length: 20 }, (_, at) => at * 2);
+  const pathOf = (minute: number) => at('n', `14${String(minute).padStart(2, '0')}00`);
+  // A parked car that is weak at times, and one that drives past.
+  detector.found = (path) => {
+    const minute = minutes.find((each) => path.endsWith(pathOf(each))) ?? 0;
+    const parked = minute % 10 === 0 ? 0.4 : 0.8;
+    return [
+      { box: [minute * 2, 60, minute * 2 + 12, 70], confidence: 0.9, class: 'car' },
+      { box: [10, 10, 40, 30], confidence: parked, class: 'car' },
+    ];
+  };
+  // In several jobs, and not in order.
+  await job(
+    minutes
+      .filter((minute) => minute % 4 === 0)
+      .map(pathOf)
+      .reverse(),
+  );
+  for (const minute of minutes.filter((each) => each % 4 !== 0)) await job([pathOf(minute)]);
+  const cars = async (query: string) =>
+    (await counts(`tag=gate&${query}`)).groups.map(({ class_counts }) => class_counts.car ?? 0);
+  expect(await cars('by=hour')).toEqual([36]);
+  expect(await cars('by=hour&static=exclude')).toEqual([20]);
+  expect(await cars('by=folder&static=only')).toEqual([16]);
+  expect(await cars('by=day&static=only&confidence_threshold=0.3')).toEqual([20]);
+  expect(await cars('by=event&event_gap_s=120&static=exclude')).toEqual([1]);
+  expect(await cars('by=event&event_gap_s=120')).toEqual([2]);
+  const excluded = await counts('tag=gate&static=exclude&camera=all');
+  expect(excluded.total).toMatchObject({ images: 20, failed_images: 0, detections: 20 });
+  expect(excluded).toMatchObject({ jobs: 11, removed_images: 0, unanswered_images: 0 });
+  for (const query of ['static=maybe', 'camera=all']) {
+    expect((await get(app, `/v1/counts?tag=gate&${query}`)).status, query).toBe(422);
+  }
 });
 
 test('counts outlive results that retention removes, and go with a job that is deleted', async () => {

@@ -4,8 +4,9 @@ import { cell } from '../../../export/csv.js';
 import { replyPieces } from '../../answer/reply.js';
 import type { AppContext } from '../../app-env.js';
 import {
-  EVENT_CAMERAS,
+  CAMERAS,
   EVENT_GAP_S,
+  STATIC_CHOICES,
   type Grouping,
   type HourGrouping,
 } from '../../../api/job-values.js';
@@ -37,7 +38,7 @@ export const countFormatSchema = z
   .default('json')
   .openapi({ default: 'json' });
 
-export const eventShape = {
+export const pictureShape = {
   event_gap_s: z.coerce
     .number({ error: `event_gap_s is a number of seconds up to ${EVENT_GAP_S.most}.` })
     .min(0)
@@ -48,32 +49,43 @@ export const eventShape = {
       description: `With \`by=event\`: images of one camera with at most so many seconds between them are one event. Default ${EVENT_GAP_S.default}`,
     }),
   camera: z
-    .enum(EVENT_CAMERAS, { error: `camera is one of ${EVENT_CAMERAS.join(', ')}.` })
+    .enum(CAMERAS, { error: `camera is one of ${CAMERAS.join(', ')}.` })
     .optional()
     .openapi({
-      description: `With \`by=event\`: images are of one camera when they lie in one \`folder\`, or \`all\` are. Default ${EVENT_CAMERAS[0]}`,
+      description: `With \`by=event\` or \`static\`: images are of one camera when they lie in one \`folder\`, or \`all\` are. Default ${CAMERAS[0]}`,
+    }),
+  static: z
+    .enum(STATIC_CHOICES, { error: `static is one of ${STATIC_CHOICES.join(', ')}.` })
+    .optional()
+    .openapi({
+      description: `Boxes of vehicles that stand: in one place of a camera in several images, over minutes. \`exclude\`: they are not counted; \`only\`: no others are. Default ${STATIC_CHOICES[0]}`,
     }),
 };
 
-type EventQuery = z.output<z.ZodObject<typeof eventShape>>;
+type PictureQuery = z.output<z.ZodObject<typeof pictureShape>>;
 
 /** A sentence for the description of a route that counts by event. */
 export const EVENTS =
   'With `by=event` images of one camera that follow each other within `event_gap_s` are one event, which has the ' +
   'largest count of each class that one of its images has: a vehicle in several of them counts once.';
 
-/** Throws `validation_failed` where a parameter of events is given and no events are asked for. */
-export function eventRule({
+/** Which pictures belong together, and which of their boxes are counted. Throws `validation_failed`. */
+export function pictureRule({
   by,
   event_gap_s: gapS,
   camera,
-}: EventQuery & { by: Grouping }): EventRule {
-  const given = Object.entries({ event_gap_s: gapS, camera });
-  const [name] = given.find(([, value]) => value !== undefined) ?? [];
-  if (by !== 'event' && name !== undefined) {
-    throw validationFailed([{ detail: `${name} needs by=event.` }]);
+  static: choice = STATIC_CHOICES[0],
+}: PictureQuery & { by: Grouping }): EventRule {
+  if (by !== 'event' && gapS !== undefined) {
+    throw validationFailed([{ detail: 'event_gap_s needs by=event.' }]);
   }
-  return { gapS: gapS ?? EVENT_GAP_S.default, camera: camera ?? EVENT_CAMERAS[0] };
+  if (by === 'image' && choice !== 'include') {
+    throw validationFailed([{ detail: 'static needs by=event, folder, hour or day.' }]);
+  }
+  if (by !== 'event' && choice === 'include' && camera !== undefined) {
+    throw validationFailed([{ detail: 'camera needs by=event, static=exclude or static=only.' }]);
+  }
+  return { gapS: gapS ?? EVENT_GAP_S.default, camera: camera ?? CAMERAS[0], static: choice };
 }
 
 export interface CountText {

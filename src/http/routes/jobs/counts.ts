@@ -20,8 +20,8 @@ import {
 import {
   countFormatSchema,
   EVENTS,
-  eventRule,
-  eventShape,
+  pictureRule,
+  pictureShape,
   eventText,
   groupingSchema,
   jsonText,
@@ -35,7 +35,7 @@ import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './ques
 
 export const countsQuerySchema = z.strictObject({
   by: groupingSchema(GROUPINGS),
-  ...eventShape,
+  ...pictureShape,
   format: countFormatSchema,
 });
 
@@ -98,12 +98,14 @@ export function jobCountRoutes(route: AddRoute, parts: RouteParts): void {
       errors: [...JOB_ERRORS, ...QUESTION_ERRORS],
     },
     async (c) => {
-      const { query, ask } = askedRequest(c);
+      const { query, hasQuestion, ask } = askedRequest(c);
       const counted = readQuery(countsQuerySchema, query);
       const { by, format } = counted;
-      const rule = eventRule(counted);
+      const rule = pictureRule(counted);
       const { job, images } = await ask(parts);
-      const counts = await countJob(job, { by, rule }, images, hide);
+      const isStored = rule.static === 'include' || hasQuestion;
+      const reads = isStored ? images : await parts.jobs.asking({}, c.get('keyId'));
+      const counts = await countJob(job, { by, rule }, reads, hide);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'counts broken off');
@@ -140,7 +142,7 @@ async function countJob(
       ? await countImages(job, jobs, hide)
       : by === 'event'
         ? eventText(await jobs.countEvents(job.jobId, rule), hide)
-        : sumText(by, await jobs.countSums(job.jobId), hide);
+        : sumText(by, await jobs.countSums(job.jobId, rule), hide);
   const pending = job.imageCount - text.total.images;
   return { ...text, left: { pending: 0, not_run: 0, [withoutOutcome(job)]: pending } };
 }
