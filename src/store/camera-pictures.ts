@@ -2,7 +2,7 @@
 import type { CAMERAS, StaticChoice } from '../api/job-values.js';
 import type { TimeSource } from '../files/wall-time.js';
 import { folderOf } from './count-rows.js';
-import type { StoredFound } from './job-records.js';
+import { MAX_IMAGES, type StoredFound } from './job-records.js';
 import { inParts, jobNumberOf, partsOf, rangesOf, type AskedJobRow } from './job-parts.js';
 import type { Statements } from './statements.js';
 
@@ -106,3 +106,30 @@ const READ = `SELECT image_facts.task, job_images.path, taken, taken_from AS tak
 /** Wall time in seconds since 1970 as if it were UTC; null: it is not known. */
 export const secondsOf = (taken: string | null): number | null =>
   taken === null ? null : Date.parse(`${taken}Z`) / 1000;
+
+/** Seconds -> wall time. */
+export const textOf = (time: number): string =>
+  new Date(time * 1000).toISOString().slice(0, '2025-11-26T14:30:00'.length);
+
+/** An image by its place in its job. */
+export interface PictureName {
+  jobId: string;
+  index: number;
+  path: string;
+}
+
+/** The images that are these tasks; one whose job was removed is not among them. */
+export function imagesOf(
+  statements: Statements,
+  tasks: readonly number[],
+): ReadonlyMap<number, PictureName> {
+  const rows = statements.all(
+    `SELECT task, job_id AS jobId, job_images.path
+     FROM json_each(?) AS picture CROSS JOIN job_images ON task = value
+     CROSS JOIN jobs ON number = task / ${MAX_IMAGES}`,
+    JSON.stringify(tasks),
+  ) as { task: number; jobId: string; path: string }[];
+  return new Map(
+    rows.map(({ task, jobId, path }) => [task, { jobId, index: task % MAX_IMAGES, path }]),
+  );
+}

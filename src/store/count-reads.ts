@@ -22,6 +22,7 @@ import { partsOf, type AskedJobRow } from './job-parts.js';
 import { taskId } from './job-records.js';
 import { conditions } from './job-reads.js';
 import { askedSettings } from './job-rows.js';
+import { placeRows, type FoundPlaces } from './place-rows.js';
 import { standingSums } from './standing-boxes.js';
 import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
@@ -97,6 +98,11 @@ export class CountReads {
     return yield* this.#undisturbed(false, () => this.#pass(jobNumber, asked, filter, page));
   }
 
+  /** Places in which vehicles stood, in the images of jobs that are stored. Throws like `countSums`. */
+  *findPlaces(scope: CountScope, asked: Asked, rule: PictureRule): Answer<FoundPlaces> {
+    return yield* this.#undisturbed(isOfMany(scope), () => this.#findPlaces(scope, asked, rule));
+  }
+
   /**
    * Reads until a view is needed, or until it has read all; `isOfMany`: of jobs of which none was removed meanwhile, so
    * that what it has read belongs together.
@@ -149,6 +155,12 @@ export class CountReads {
     const { pictures, figures } = yield* this.#pictures(scope, asked, rule);
     const sums = yield* standingSums(pictures, asked, rule.static);
     return { sums, steps: [], ...figures };
+  }
+
+  *#findPlaces(scope: CountScope, asked: Asked, rule: PictureRule): Steps<FoundPlaces> {
+    const { pictures, figures } = yield* this.#pictures(scope, asked, rule);
+    const places = yield* placeRows(this.#statements, pictures, asked);
+    return { places, ...figures };
   }
 
   /** The pictures of the images of stored jobs. */

@@ -2,10 +2,15 @@
 import type { StaticChoice } from '../api/job-values.js';
 import { EventFold, type PictureEvent } from '../cameras/picture-events.js';
 import type { Asked } from './asked-boxes.js';
-import type { CameraPictures, PictureRule } from './camera-pictures.js';
+import {
+  imagesOf,
+  textOf,
+  type CameraPictures,
+  type PictureName,
+  type PictureRule,
+} from './camera-pictures.js';
 import type { SumRow } from './count-sum.js';
 import type { CountFigures } from './count-tally.js';
-import { MAX_IMAGES } from './job-records.js';
 import { PictureCounts, type PictureCount, type PictureSource } from './picture-counts.js';
 import { StandingBoxes } from './standing-boxes.js';
 import type { Statements } from './statements.js';
@@ -24,7 +29,7 @@ export interface EventRow {
   /** Images, and the largest counts of one of them. */
   sum: SumRow;
   /** The picture with the most boxes; null: none has a box. */
-  best: { jobId: string; index: number; path: string } | null;
+  best: PictureName | null;
 }
 
 export interface CountedEvents extends CountFigures {
@@ -50,7 +55,10 @@ export function* eventRows(
     });
     for (let at = 0; at < fold.events.length; at += EVENTS_PER_STEP) {
       const events = fold.events.slice(at, at + EVENTS_PER_STEP);
-      const images = imagesOf(statements, events);
+      const images = imagesOf(
+        statements,
+        events.flatMap(({ best }) => best ?? []),
+      );
       for (const event of events) rows.push(toRow(camera, event, images));
       yield;
     }
@@ -80,19 +88,7 @@ function* countPictures(
 }
 
 type Event = PictureEvent<number, PictureSource>;
-type Images = ReadonlyMap<number, NonNullable<EventRow['best']>>;
-
-function imagesOf(statements: Statements, events: readonly Event[]): Images {
-  const rows = statements.all(
-    `SELECT task, job_id AS jobId, job_images.path
-     FROM json_each(?) AS best CROSS JOIN job_images ON task = value
-     CROSS JOIN jobs ON number = task / ${MAX_IMAGES}`,
-    JSON.stringify(events.flatMap(({ best }) => best ?? [])),
-  ) as { task: number; jobId: string; path: string }[];
-  return new Map(
-    rows.map(({ task, jobId, path }) => [task, { jobId, index: task % MAX_IMAGES, path }]),
-  );
-}
+type Images = ReadonlyMap<number, PictureName>;
 
 /** Null comes last. */
 function compared(a: string | null, b: string | null): number {
@@ -107,13 +103,10 @@ function toRow(
 ): EventRow {
   return {
     camera,
-    first: textOf(first),
-    last: textOf(last),
+    first: first === null ? null : textOf(first),
+    last: last === null ? null : textOf(last),
     sum,
     // Its job may have been removed since it was read.
     best: (best === null ? undefined : images.get(best)) ?? null,
   };
 }
-
-const textOf = (time: number | null): string | null =>
-  time === null ? null : new Date(time * 1000).toISOString().slice(0, '2025-11-26T14:30:00'.length);

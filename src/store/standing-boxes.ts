@@ -9,9 +9,11 @@ import {
   foldPicture,
   noPlaces,
   PLACE_RULES,
+  type Place,
   type PlaceRules,
   type Places,
 } from '../cameras/place-tracker.js';
+import type { Stay } from '../cameras/stays.js';
 import type { StaticChoice } from '../api/job-values.js';
 import type { DetectOptions } from '../api/options.js';
 import { foundOf, missingView, optionsOf, type Asked } from './asked-boxes.js';
@@ -43,6 +45,17 @@ interface PlacedPicture {
   regions: string[] | null;
 }
 
+interface BestBox extends Detection {
+  task: number;
+}
+
+export interface StandingPlace {
+  place: Place;
+  /** Static ones, oldest first. */
+  stays: Pick<Stay, 'since' | 'lastSeen' | 'seen'>[];
+  best: BestBox;
+}
+
 /** The pictures of one camera. */
 export class StandingBoxes {
   readonly #asked: Asked;
@@ -50,6 +63,8 @@ export class StandingBoxes {
   readonly #pictures: PlacedPicture[] = [];
   /** Stays of which it is certain that they are static. */
   readonly #static = new Set<number>();
+  /** The best picture of each place. */
+  readonly #best = new Map<number, BestBox>();
 
   /** `asked`: with an empty question each job's own. */
   constructor(asked: Asked) {
@@ -101,12 +116,23 @@ export class StandingBoxes {
     const picture = { key: String(task), time, width, height, boxes };
     const placed = foldPicture(this.#places, picture, rules);
     for (const { stay, static: isStatic } of placed.decided) if (isStatic) this.#static.add(stay);
+    boxes.forEach((box, at) => {
+      const place = placed.boxes[at]?.place ?? null;
+      const best = place === null ? undefined : this.#best.get(place);
+      if (place !== null && box.confidence > (best?.confidence ?? 0)) {
+        this.#best.set(place, { ...box, task });
+      }
+    });
     return new Map(boxes.map(({ box }, at) => [box, placed.boxes[at]?.stay ?? null]));
   }
 
-  /** The places at the end of the last picture. */
-  get places(): Places {
-    return this.#places;
+  /** The places in which a vehicle stood, as they are after the last picture. */
+  *places(): Generator<StandingPlace, void> {
+    for (const place of this.#places.places) {
+      const stays = [...place.ended, ...(place.stay?.isStatic === true ? [place.stay] : [])];
+      const best = this.#best.get(place.id);
+      if (stays.length > 0 && best !== undefined) yield { place, stays, best };
+    }
   }
 
   /** The counts of the pictures in order of time, of the boxes that are chosen. */

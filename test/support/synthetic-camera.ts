@@ -1,6 +1,6 @@
 /**
- * Looks of cameras that do not exist: a scene with structure, light by the time of day, weather, noise and vehicles that
- * pass, from a seed. A fault changes the scene, before noise.
+ * Looks of cameras that do not exist: a scene with structure, light by the time of day, weather, noise and vehicles
+ * that pass, from a seed. A fault changes the scene, before noise.
  */
 import type { CameraPicture } from '../../src/cameras/camera-health.js';
 import { LOOK_SIDE, type PictureLook } from '../../src/cameras/picture-look.js';

@@ -341,9 +341,12 @@ class CountsQuery(Question, total=False):
     #: With `by=event`: images of one camera with at most so many seconds between them are one
     #: event. Default 60
     event_gap_s: float
-    #: With `by=event`: images are of one camera when they lie in one `folder`, or `all` are.
-    #: Default folder
+    #: With `by=event` or `static`: images are of one camera when they lie in one `folder`, or `all`
+    #: are. Default folder
     camera: Literal["folder", "all"]
+    #: Boxes of vehicles that stand: in one place of a camera in several images, over minutes.
+    #: `exclude`: they are not counted; `only`: no others are. Default include
+    static: Literal["include", "exclude", "only"]
 
 
 class CountsScope(Question, total=False):
@@ -362,6 +365,9 @@ class CountsScope(Question, total=False):
     #: With `by=event`: images of one camera with at most so many seconds between them are one
     #: event. Default 60
     event_gap_s: float
-    #: With `by=event`: images are of one camera when they lie in one `folder`, or `all` are.
-    #: Default folder
+    #: With `by=event` or `static`: images are of one camera when they lie in one `folder`, or `all`
+    #: are. Default folder
     camera: Literal["folder", "all"]
+    #: Boxes of vehicles that stand: in one place of a camera in several images, over minutes.
+    #: `exclude`: they are not counted; `only`: no others are. Default include
+    static: Literal["include", "exclude", "only"]
