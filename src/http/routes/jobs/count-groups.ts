@@ -31,6 +31,14 @@ export const sumSchema = z
   })
   .openapi('CountSum');
 
+const imageNameSchema = z
+  .object({
+    job_id: jobIdSchema,
+    index: z.int().openapi({ description: 'Its place in the job, from 0' }),
+    image_path: z.string(),
+  })
+  .openapi('ImageOfJob');
+
 export const groupSchema = z
   .object({
     group: z.string().nullable().openapi({
@@ -51,14 +59,10 @@ export const groupSchema = z
     camera: z.string().nullable().optional().openapi({
       description: 'With `by=event`: the folder of its images; null with `camera=all`',
     }),
-    best_image: z
-      .object({ job_id: jobIdSchema, index: z.int(), image_path: z.string() })
-      .nullable()
-      .optional()
-      .openapi({
-        description:
-          'With `by=event`: the first of its images with the most boxes, by its place in its job; null where no image has a box',
-      }),
+    best_image: z.union([imageNameSchema, z.null()]).optional().openapi({
+      description:
+        'With `by=event`: the first of its images with the most boxes; null where no image has a box',
+    }),
     ...sumSchema.shape,
     time_sources: sumSchema.shape.time_sources.optional(),
   })
