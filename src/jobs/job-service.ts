@@ -266,9 +266,7 @@ export class JobService implements JobImages {
     question: Question | null,
     keyId: string | null,
   ): Promise<CountSums> {
-    const { store, views } = this.#parts;
-    const asked = question && (await QuestionViews.open(views, question, keyId));
-    return countSums(store, scope, asked);
+    return countSums(this.#parts.store, scope, await this.#viewsOf(question, keyId));
   }
 
   /** Events over jobs, like `countsOf`. */
@@ -278,9 +276,11 @@ export class JobService implements JobImages {
     question: Question | null,
     keyId: string | null,
   ): Promise<CountedEvents> {
-    const { store, views } = this.#parts;
-    const asked = question && (await QuestionViews.open(views, question, keyId));
-    return countEvents(store, scope, rule, asked);
+    return countEvents(this.#parts.store, scope, rule, await this.#viewsOf(question, keyId));
+  }
+
+  async #viewsOf(question: Question | null, keyId: string | null): Promise<QuestionViews | null> {
+    return question && QuestionViews.open(this.#parts.views, question, keyId);
   }
 
   /** Counts of the images that have an outcome so far. */

@@ -144,7 +144,7 @@ export class AskedRows {
   }
 }
 
-export type OptionsOf = OptionsAsked & Pick<AskedJobRow, 'keyId'>;
+type OptionsOf = OptionsAsked & Pick<AskedJobRow, 'keyId'>;
 type Range = readonly [from: number, until: number];
 
 export function refine(
