@@ -268,7 +268,7 @@ export class JobService implements JobImages {
     question: Question | null,
     keyId: string | null,
   ): Promise<CountSums> {
-    return countSums(this.#parts.store, scope, await this.#views(rule, question, keyId), rule);
+    return countSums(this.#parts.store, scope, await this.#viewsOf(rule, question, keyId), rule);
   }
 
   /** Events over jobs, like `countsOf`. */
@@ -278,11 +278,11 @@ export class JobService implements JobImages {
     question: Question | null,
     keyId: string | null,
   ): Promise<CountedEvents> {
-    return countEvents(this.#parts.store, scope, rule, await this.#views(rule, question, keyId));
+    return countEvents(this.#parts.store, scope, rule, await this.#viewsOf(rule, question, keyId));
   }
 
   /** Null: each job's own counts are taken as they are stored. */
-  async #views(
+  async #viewsOf(
     rule: PictureRule,
     question: Question | null,
     keyId: string | null,

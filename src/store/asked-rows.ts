@@ -150,7 +150,7 @@ export class AskedRows {
   }
 }
 
-export type OptionsOf = OptionsAsked & Pick<AskedJobRow, 'keyId'>;
+type OptionsOf = OptionsAsked & Pick<AskedJobRow, 'keyId'>;
 /** By the numbers of the jobs. */
 type OptionsOfJobs = ReadonlyMap<number, OptionsOf>;
 

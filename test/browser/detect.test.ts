@@ -48,7 +48,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     await found().waitFor();
     expect(await figures()).toEqual([5, expect.any(Number)]);
     await page.locator('.stage img').waitFor();
-    expect(await page.locator('.box-label').allTextContents()).toContain('truck 64 %');
+    await page.locator('.box-label', { hasText: 'truck 64 %' }).waitFor();
     expect(await page.evaluate(() => location.hash)).toBe('#/detect?path=street.jpg');
   });
 

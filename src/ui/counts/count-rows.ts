@@ -1,5 +1,6 @@
 /** Counts as rows, which the chart, the table and the CSV file share. */
 import type { Counts } from '../../client/records.js';
+import type { CountsGrouping } from './counts-choice.js';
 import type { CountGroup, CountSum, ShownCounts } from './counts-request.js';
 import { DAY_H, dayStart, dayText, hourOf, hourText, type HourRange } from './wall-hours.js';
 
@@ -22,7 +23,7 @@ export interface CountRow {
 
 export interface CountRows {
   /** Days stand in the place of hours where there are too many. */
-  by: 'hour' | 'day' | 'folder' | 'event' | 'class' | 'region';
+  by: CountsGrouping;
   rows: CountRow[];
   /** Images without a time, of a range without bounds. */
   untimed: CountRow | null;

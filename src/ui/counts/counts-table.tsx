@@ -1,6 +1,7 @@
 /** The numbers of the chart as a table, with their sums. */
 import { Foreign } from '../parts/foreign.js';
 import { grouped } from '../text/format.js';
+import { GROUPINGS, type CountsGrouping } from './counts-choice.js';
 import {
   boxesOf,
   classesOf,
@@ -10,14 +11,7 @@ import {
   type ShownRows,
 } from './count-rows.js';
 
-const TITLES = {
-  hour: 'Hour',
-  day: 'Day',
-  folder: 'Folder',
-  event: 'Event',
-  class: 'Class',
-  region: 'Region',
-};
+const TITLES = Object.fromEntries(GROUPINGS) as Record<CountsGrouping, string>;
 
 const hasTimes = (by: ShownRows['rows']['by']): by is 'hour' | 'day' =>
   by === 'hour' || by === 'day';

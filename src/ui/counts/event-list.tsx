@@ -1,5 +1,6 @@
 /** Events, each with its best image: newest first, so many at a time. */
 import { useSignal } from '@preact/signals';
+import { queryOf } from '../../client/api-calls.js';
 import { hashOf } from '../address/address.js';
 import { Button } from '../parts/button.js';
 import { Foreign } from '../parts/foreign.js';
@@ -8,7 +9,7 @@ import { grouped, plural } from '../text/format.js';
 import { boxesOf } from './count-rows.js';
 import { boxes, eventTime } from './count-words.js';
 import type { CountsChoice } from './counts-choice.js';
-import type { CountGroup, ShownCounts } from './counts-request.js';
+import { questionOf, type CountGroup, type ShownCounts } from './counts-request.js';
 
 const EVENTS_PER_STEP = 48;
 
@@ -85,7 +86,5 @@ function Event({ event, choice, hidden }: EventProps) {
 const countText = ([name, count]: [string, number]): string => `${grouped(count)} ${name}`;
 
 /** The question of the choice, as the address of an image has it. */
-const textsOf = ({ view, min }: CountsChoice): Record<string, string> => ({
-  ...(view !== '' && { view }),
-  ...(min !== null && { confidence_threshold: String(min / 100) }),
-});
+const textsOf = (choice: CountsChoice): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(queryOf({ ...questionOf(choice) })));
