@@ -122,6 +122,7 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         counted=[counted["total"]["images"], counted["total"]["detections"]],
         csv=lattice.counts_csv(job, "folder").splitlines()[1],
         events=lattice.counts(job, "event", event_gap_s=0, camera="all")["by"],
+        standing=lattice.counts(job, "day", static="only")["total"]["detections"],
         retried=[lattice.wait(again).status, again.retry_of],
         agreed=[agreement.images, agreement.share, agreement.all.flipped],
         tried=tried(lattice, own_model),

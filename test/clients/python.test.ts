@@ -77,6 +77,7 @@ test('a service that is killed in the midst of a wait', async () => {
     counted: [17, 16 * 6],
     csv: expect.stringMatching(/^\.,17,1,0,96,/),
     events: 'event',
+    standing: 0,
     retried: ['failed', running.job_id],
     // Its classes are called otherwise.
     agreed: [16, 0, 16 * 6],

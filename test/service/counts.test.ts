@@ -124,6 +124,9 @@ test('events are the same from the client and the command line', async () => {
   ]);
   // Two images with the same six boxes are one event.
   expect(total).toMatchObject({ images: 6, detections: 12 });
+  // Nothing stands in images that are hours apart.
+  const standing = await client().counts(jobId, { by: 'day', static: 'only' });
+  expect(standing.total).toMatchObject({ images: 6, detections: 0 });
   const flags = ['--by', 'event', '--event-gap', '1800', '--camera', 'all'];
   const cli = (...more: string[]) =>
     run('job', 'counts', jobId, '--url', service.url, ...flags, ...more);

@@ -8,7 +8,10 @@ import type { HourRange } from './wall-hours.js';
 export async function askCounts(choice: CountsChoice): Promise<ShownCounts> {
   const { hours, otherHours } = choice;
   const isBounded = hours.from !== null || hours.to !== null;
-  const asJobsAsked: CountsChoice = { ...choice, by: 'day', events: null, view: '', min: null };
+  const asJobsAsked: CountsChoice = {
+    ...choice,
+    ...{ by: 'day', eventGap: null, standing: 'include', camera: null, view: '', min: null },
+  };
   const [counts, other, everything] = await Promise.all([
     ask(choice, hours),
     otherHours && ask(choice, otherHours),

@@ -33,6 +33,13 @@ export const CAMERAS = [
   ['all', 'All pictures'],
 ] as const;
 
+/** Vehicles that stand in one place of a camera: the names that the service takes. */
+export const STANDING = [
+  ['include', 'Counted'],
+  ['exclude', 'Left out'],
+  ['only', 'No others'],
+] as const;
+
 export const COMPARISONS = [
   ['', 'Nothing'],
   ['before', 'The time before'],
@@ -47,8 +54,11 @@ export interface CountsChoice {
   tag: string;
   range: RangeName;
   by: CountsGrouping;
-  /** The rule of events; null: they are not counted. */
-  events: { gap: (typeof EVENT_GAPS)[number][0]; camera: (typeof CAMERAS)[number][0] } | null;
+  /** The longest time between two pictures of an event; null: events are not counted. */
+  eventGap: (typeof EVENT_GAPS)[number][0] | null;
+  standing: (typeof STANDING)[number][0];
+  /** Which pictures are of one camera; null: it makes no difference. */
+  camera: (typeof CAMERAS)[number][0] | null;
   /** Name of a stored view; empty: as each job asked. */
   view: string;
   /** Percent; null: as each job asked. */
@@ -70,15 +80,15 @@ export function readChoice(query: Query, now: number): CountsChoice {
   const compared = chosen(COMPARISONS, query.with);
   const own = ownRange(query.from, query.to);
   const by = chosen(GROUPINGS, query.by);
+  const standing = chosen(STANDING, query.static);
   return {
     watch: query.watch ?? '',
     tag: query.tag ?? '',
     range,
     by,
-    events:
-      by === 'event'
-        ? { gap: chosen(EVENT_GAPS, query.gap), camera: chosen(CAMERAS, query.camera) }
-        : null,
+    eventGap: by === 'event' ? chosen(EVENT_GAPS, query.gap) : null,
+    standing,
+    camera: by === 'event' || standing !== 'include' ? chosen(CAMERAS, query.camera) : null,
     view: query.view ?? '',
     min: /^\d{1,2}$|^100$/.test(query.min ?? '') ? Number(query.min) : null,
     compared,
@@ -100,7 +110,7 @@ const isOtherQuestion = ({ view, min }: CountsChoice): boolean => view !== '' ||
 
 /** Only the images of stored jobs are counted. */
 export const isOfStoredJobs = (choice: CountsChoice): boolean =>
-  isOtherQuestion(choice) || choice.events !== null;
+  isOtherQuestion(choice) || choice.camera !== null;
 
 function ownRange(from = '', to = ''): HourRange {
   return { from: hourOf(from), to: hourOf(to) };

@@ -12,6 +12,7 @@ import {
   EVENT_GAPS,
   GROUPINGS,
   RANGES,
+  STANDING,
   type CountsChoice,
 } from './counts-choice.js';
 import { countFilter, FIRST_MIN } from './shown-classes.js';
@@ -45,6 +46,7 @@ export function CountsControls({ choice, watches, tags }: CountsControlsProps) {
           <Bounds names={['from2', 'to2']} hours={choice.otherHours} of=" of the comparison" />
         )}
         <View view={choice.view} />
+        <Standing {...choice} />
       </div>
       <div class="row">
         <Confidence min={choice.min} />
@@ -62,27 +64,38 @@ export function CountsControls({ choice, watches, tags }: CountsControlsProps) {
           </li>
         ))}
       </ul>
-      {choice.events !== null && <Events {...choice.events} />}
+      {choice.eventGap !== null && (
+        <div class="row">
+          <Select
+            label="Pictures are one event within"
+            names={EVENT_GAPS}
+            value={choice.eventGap}
+            onPick={(gap) => setQuery({ gap: gap === EVENT_GAPS[0][0] ? '' : gap })}
+          />
+        </div>
+      )}
     </div>
   );
 }
 
-function Events({ gap, camera }: NonNullable<CountsChoice['events']>) {
+function Standing({ standing, camera }: Pick<CountsChoice, 'standing' | 'camera'>) {
   return (
-    <div class="row">
+    <>
       <Select
-        label="Pictures are one event within"
-        names={EVENT_GAPS}
-        value={gap}
-        onPick={(picked) => setQuery({ gap: picked === EVENT_GAPS[0][0] ? '' : picked })}
+        label="Vehicles that stand"
+        names={STANDING}
+        value={standing}
+        onPick={(picked) => setQuery({ static: picked === STANDING[0][0] ? '' : picked })}
       />
-      <Select
-        label="One camera"
-        names={CAMERAS}
-        value={camera}
-        onPick={(picked) => setQuery({ camera: picked === CAMERAS[0][0] ? '' : picked })}
-      />
-    </div>
+      {camera !== null && (
+        <Select
+          label="One camera"
+          names={CAMERAS}
+          value={camera}
+          onPick={(picked) => setQuery({ camera: picked === CAMERAS[0][0] ? '' : picked })}
+        />
+      )}
+    </>
   );
 }
 

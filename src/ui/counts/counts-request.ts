@@ -21,7 +21,10 @@ export interface ShownCounts {
 const wireGrouping = (by: CountsGrouping) => (by === 'class' || by === 'region' ? 'day' : by);
 
 /** The scope of a range of the choice, as the client takes it. */
-export function scopeOf({ watch, tag, by, events }: CountsChoice, hours: HourRange): CountsQuery {
+export function scopeOf(
+  { watch, tag, by, eventGap, standing, camera }: CountsChoice,
+  hours: HourRange,
+): CountsQuery {
   const bound = (hour: number | null) => (hour === null ? undefined : hourKey(hour));
   return {
     watch: watch === '' ? undefined : watch,
@@ -29,7 +32,9 @@ export function scopeOf({ watch, tag, by, events }: CountsChoice, hours: HourRan
     from: bound(hours.from),
     to: bound(hours.to),
     by: wireGrouping(by),
-    ...(events !== null && { event_gap_s: Number(events.gap), camera: events.camera }),
+    ...(eventGap !== null && { event_gap_s: Number(eventGap) }),
+    ...(standing !== 'include' && { static: standing }),
+    ...(camera !== null && { camera }),
   };
 }
 

@@ -107,7 +107,7 @@ function Sums({ shown, hidden }: { shown: ShownCounts; hidden: ReadonlySet<strin
             <p class="counts-number" role="status">
               {differenceText(count, before)}
             </p>
-            {choice.events === null && (
+            {choice.eventGap === null && (
               <p class="fine">
                 Boxes per image: {perImage(counts.total, count) ?? 'no image'}; in the other range{' '}
                 {perImage(other.total, before) ?? 'no image'}
@@ -135,7 +135,7 @@ function Sum({ title, counts, count, shown }: SumProps) {
       <h2>{title}</h2>
       <p class="counts-number">{boxes(count)}</p>
       <p class="fine">
-        {shown.choice.events !== null && `${plural(counts.groups.length, 'event')} of `}
+        {shown.choice.eventGap !== null && `${plural(counts.groups.length, 'event')} of `}
         {totalText(counts.total)}
       </p>
       {leftOut.length > 0 && (

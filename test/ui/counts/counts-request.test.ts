@@ -24,6 +24,10 @@ test.each([
     '/v1/counts?watch=north&by=event&event_gap_s=300&camera=folder',
   ],
   [{ watch: 'north', by: 'day', gap: '300', camera: 'all' }, '/v1/counts?watch=north&by=day'],
+  [
+    { watch: 'north', by: 'day', static: 'exclude', camera: 'all' },
+    '/v1/counts?watch=north&by=day&static=exclude&camera=all',
+  ],
 ])('%j is asked by %s', (query: Record<string, string>, path) => {
   expect(pathOf(query)).toBe(path);
   expect(pathOf(query, 'csv')).toBe(`${path}&format=csv`);

@@ -259,7 +259,7 @@ test('parameters of events are refused where no events are asked for, and out of
   const [app, jobId] = await begin(jobs);
   for (const [query, detail] of [
     ['event_gap_s=5', 'event_gap_s needs by=event.'],
-    ['by=day&camera=all', 'camera needs by=event.'],
+    ['by=day&camera=all', 'camera needs by=event, static=exclude or static=only.'],
     ['by=event&event_gap_s=-1', 'event_gap_s'],
     ['by=event&event_gap_s=86401', 'event_gap_s'],
     ['by=event&event_gap_s=soon', 'event_gap_s is a number of seconds up to 86400.'],
