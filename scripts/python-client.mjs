@@ -64,6 +64,12 @@ const OPTIONS = [
     text: 'What may be asked of the boxes that a job keeps, in place of its own question.',
   },
   {
+    name: 'ResultQuery',
+    ...queryOf('/v1/jobs/{job_id}/result', 'format'),
+    over: 'Question',
+    text: 'Which boxes of a result are asked for.',
+  },
+  {
     name: 'ChangesQuery',
     ...queryOf('/v1/jobs/{job_id}/changes', 'with'),
     over: 'Question',

@@ -11,7 +11,7 @@ import {
 import type { CountsFlags } from './job/counting.js';
 import { addFilterFlags } from './job/filter-flags.js';
 import { addCountFlags } from './job/count-flags.js';
-import { addQuestionFlags, type QuestionFlags } from './job/question-flags.js';
+import { addQuestionFlags, addStandingFlags, type AskedFlags } from './job/question-flags.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
@@ -131,13 +131,13 @@ function registerResult(parent: Command, terminal: Terminal): void {
     calls: ['job_AaH_VN9D --json > boxes.json', 'job_AaH_VN9D --format coco -o boxes.coco.json'],
   })
     .argument('<job>', 'its id')
-    .action(async (jobId: string, flags: AccessFlags & ExportFlags & QuestionFlags) => {
+    .action(async (jobId: string, flags: AccessFlags & ExportFlags & AskedFlags) => {
       checkExportFlags(flags, terminal);
       const { exportResult, showResult } = await import('./job/showing.js');
       if (flags.format === undefined) await showResult(jobId, flags, terminal);
       else await exportResult(jobId, flags.format, flags, terminal);
     });
-  addQuestionFlags(addExportFlags(result));
+  addQuestionFlags(addStandingFlags(addExportFlags(result)));
 }
 
 function registerCounts(parent: Command, terminal: Terminal): void {

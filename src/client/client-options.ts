@@ -1,6 +1,6 @@
 /** Options of calls, beside the fields of their requests. */
 import type { Access, CallOptions } from './http-call.js';
-import type { JobQuestion, RetriedImages } from './records.js';
+import type { JobQuestion, ResultQuery, RetriedImages } from './records.js';
 
 export interface ClientOptions extends Access {
   /** Longest time of a call that says nothing else (30 s; a result 5 minutes, `waitFor` 10). */
@@ -12,6 +12,13 @@ export interface AskOptions extends CallOptions {
    * Asked of the boxes that the job keeps, in place of its own question; `needs_new_run` where they cannot answer it.
    */
   question?: JobQuestion | undefined;
+}
+
+export interface ResultOptions extends AskOptions {
+  /** The boxes of vehicles that stand are left out, or no others are there; with any of them each box says whether. */
+  static?: ResultQuery['static'];
+  /** Which images are of one camera; with `static`. */
+  camera?: ResultQuery['camera'];
 }
 
 export interface PictureOptions extends CallOptions {

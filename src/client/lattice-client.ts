@@ -7,6 +7,7 @@ import type {
   AskOptions,
   ClientOptions,
   PictureOptions,
+  ResultOptions,
   RetryOptions,
   SubmitOptions,
 } from './client-options.js';
@@ -65,6 +66,7 @@ export type {
   AskOptions,
   ClientOptions,
   PictureOptions,
+  ResultOptions,
   RetryOptions,
   SubmitOptions,
 } from './client-options.js';
@@ -157,9 +159,9 @@ export class LatticeClient {
   }
 
   /** The record of an ended job, completed or failed; `job_not_finished` before. */
-  result(jobId: string, options: AskOptions = {}): Promise<JobResult> {
+  result(jobId: string, options: ResultOptions = {}): Promise<JobResult> {
     return this.#calls.get(
-      `${pathOf(jobId)}/result${queryOf({ ...options.question })}`,
+      `${pathOf(jobId)}/result${queryOf(resultQuery(options))}`,
       options,
       RESULT_MS,
     );
@@ -172,9 +174,9 @@ export class LatticeClient {
   export(
     jobId: string,
     format: ResultFormat,
-    options: AskOptions = {},
+    options: ResultOptions = {},
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    const query = queryOf({ format, ...options.question });
+    const query = queryOf({ format, ...resultQuery(options) });
     return this.#calls.file(`${pathOf(jobId)}/result${query}`, options);
   }
 
@@ -447,3 +449,9 @@ function pathOf(jobId: string): string {
 
 const groupingOf = (by: CountsBy | JobCountsQuery): JobCountsQuery =>
   typeof by === 'string' ? { by } : by;
+
+const resultQuery = ({ question, static: choice, camera }: ResultOptions) => ({
+  ...question,
+  static: choice,
+  camera,
+});

@@ -6,6 +6,7 @@ import type { changesQuerySchema } from '../http/routes/jobs/changes.js';
 import type { countsQuerySchema as countedQuerySchema } from '../http/routes/counts.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
 import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
+import type { exportQuerySchema } from '../http/routes/jobs/result.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
 import type { listQuerySchema } from '../http/routes/jobs/list-query.js';
 import type { retryQuerySchema } from '../http/routes/jobs/submissions.js';
@@ -91,6 +92,8 @@ export type CountsQuery = Omit<z.input<typeof countedQuerySchema>, 'format'>;
 export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;
 /** A question of the boxes that a job keeps: options that are left out are as the job asked. */
 export type JobQuestion = Partial<WireQuestion & { classes: readonly string[] }>;
+/** Choices of a result beside the question. */
+export type ResultQuery = Omit<z.input<typeof exportQuerySchema>, 'format'>;
 export type DrawnQuery = Partial<z.output<typeof drawnQuerySchema>>;
 export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
   class?: string | readonly string[] | undefined;

@@ -26,7 +26,8 @@ export async function* writeCoco(source: ExportSource): AsyncGenerator<string, v
   let annotations = 0;
   yield* jsonArray(source, ',\n"annotations":', ({ detections }) => {
     imageId += 1;
-    return detections.map(({ box, confidence, class: name, alternative, regions }) => {
+    return detections.map((detection) => {
+      const { box, confidence, class: name, alternative, regions } = detection;
       const bbox = cocoBox(box);
       annotations += 1;
       return {
@@ -43,6 +44,8 @@ export async function* writeCoco(source: ExportSource): AsyncGenerator<string, v
           score: rounded(alternative.confidence, 6),
         },
         regions,
+        static: detection.static,
+        stay: detection.stay,
       };
     });
   });

@@ -25,6 +25,8 @@ export interface ExportSource {
   model: string;
   /** Class names in the order of the model; empty where they are unknown. */
   classes: readonly string[];
+  /** Whether the boxes tell if their vehicles stand. */
+  standing?: boolean;
   /** Path of an image relative to its folder, for formats that name files. */
   fileName: (imagePath: string) => string;
   /** All images from the first on, the same at each call. A page is read when it is needed. */

@@ -82,9 +82,13 @@ function region(
   };
 }
 
-function notesOf({ alternative, regions = [] }: Detection): string[] {
+function notesOf({ alternative, regions = [], stay }: Detection): string[] {
   const other = alternative && `or ${alternative.class}, ${rounded(alternative.confidence, 6)}`;
-  return [...(other === undefined ? [] : [other]), ...regions.map((name) => `in ${name}`)];
+  return [
+    ...(other === undefined ? [] : [other]),
+    ...regions.map((name) => `in ${name}`),
+    ...(stay === undefined ? [] : [`stands since ${stay.since}`]),
+  ];
 }
 
 /** Corners in pixels -> left, top, width, height in percent of the image. */

@@ -32,6 +32,7 @@ import type { ServiceStore } from '../store/service-store.js';
 import { countEvents, countSums, type CountSums } from './count-sums.js';
 import type { ImagePages } from './image-pages.js';
 import { QuestionViews, type ReadViews } from './question-views.js';
+import { StandingDetections } from './standing-detections.js';
 import { toCounts, toEntry, type JobImages } from './stored-images.js';
 
 /** The boxes of so many images are unpacked in a millisecond or two. */
@@ -49,6 +50,7 @@ export interface AskedParts {
     | 'countSums'
     | 'countStanding'
     | 'countEvents'
+    | 'standingImages'
   >;
   views: ReadViews;
   pages: ImagePages;
@@ -56,9 +58,13 @@ export interface AskedParts {
 
 type Success = Extract<ImageOutcome, { status: 'ok' }>;
 
-interface AskedJob {
+interface JobWithOptions {
   stored: StoredJob;
   options: OptionsAsked;
+}
+
+interface AskedJob extends JobWithOptions {
+  standing: StandingDetections | null;
 }
 
 /** An image with its boxes; null: it has no result. */
@@ -70,19 +76,22 @@ interface AskedCounts extends ImageCounts {
 export class AskedImages implements JobImages {
   readonly #parts: AskedParts;
   readonly #views: QuestionViews;
+  /** Where vehicles that stand are asked for; null: they are not, and boxes do not tell. */
+  readonly #rule: PictureRule | null;
 
-  private constructor(parts: AskedParts, views: QuestionViews) {
+  private constructor(parts: AskedParts, views: QuestionViews, rule: PictureRule | null) {
     this.#parts = parts;
     this.#views = views;
+    this.#rule = rule;
   }
 
   /** Rejects with `view_not_found` for a view of the question that this owner does not have. */
   static async open(
     parts: AskedParts,
-    question: Question,
+    { question, rule }: { question: Question; rule: PictureRule | null },
     keyId: string | null,
   ): Promise<AskedImages> {
-    return new AskedImages(parts, await QuestionViews.open(parts.views, question, keyId));
+    return new AskedImages(parts, await QuestionViews.open(parts.views, question, keyId), rule);
   }
 
   /** The job with the options of the question. Throws `needs_new_run` where its boxes cannot answer it. */
@@ -98,10 +107,10 @@ export class AskedImages implements JobImages {
 
   async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
     const { store, pages } = this.#parts;
-    const { stored, options } = await this.#asked(jobId);
+    const asked = await this.#asked(jobId);
     const read = (...part: [number, number, number]) => store.foundImages(...part);
-    for await (const page of pages.all(stored, IMAGES_PER_READ, read)) {
-      yield await this.#entries(page, stored, options);
+    for await (const page of pages.all(asked.stored, IMAGES_PER_READ, read)) {
+      yield await this.#entries(page, asked);
     }
   }
 
@@ -146,12 +155,12 @@ export class AskedImages implements JobImages {
   }
 
   async countSums(jobId: string, rule: PictureRule | null = null): Promise<CountSums> {
-    const { stored } = await this.#asked(jobId);
+    const { stored } = await this.#options(jobId);
     return countSums(this.#parts.store, { jobs: stored.number }, this.#views, rule);
   }
 
   async countEvents(jobId: string, rule: EventRule): Promise<CountedEvents> {
-    const { stored } = await this.#asked(jobId);
+    const { stored } = await this.#options(jobId);
     return countEvents(this.#parts.store, { jobs: stored.number }, rule, this.#views);
   }
 
@@ -179,34 +188,54 @@ export class AskedImages implements JobImages {
     return { indexes: found.images.map(({ index }) => index), matching: found.matching };
   }
 
-  async #at({ stored, options }: AskedJob, indexes: readonly number[]): Promise<ImageEntry[]> {
+  async #at(asked: AskedJob, indexes: readonly number[]): Promise<ImageEntry[]> {
     const { store, pages } = this.#parts;
-    const images = await pages.at(stored, indexes, (...part) => store.foundImagesAt(...part));
-    return this.#entries(images, stored, options);
+    const read = (...part: [number, readonly number[]]) => store.foundImagesAt(...part);
+    return this.#entries(await pages.at(asked.stored, indexes, read), asked);
   }
 
-  async #asked(jobId: string): Promise<AskedJob> {
+  async #options(jobId: string): Promise<JobWithOptions> {
     const stored = await this.#parts.store.find(jobId, null);
     const { options: asked } = this.jobAsked(stored).spec;
     return { stored, options: { own: stored.spec.options, asked } };
   }
 
+  async #asked(jobId: string): Promise<AskedJob> {
+    const job = await this.#options(jobId);
+    return { ...job, standing: await this.#standing(job.stored) };
+  }
+
+  /** All images are read before the first one is answered. */
+  async #standing({ number }: StoredJob): Promise<StandingDetections | null> {
+    const rule = this.#rule;
+    if (rule === null) return null;
+    const { store } = this.#parts;
+    const images = await this.#views.answer((asked) => store.standingImages(number, asked, rule));
+    return new StandingDetections(images, rule.static);
+  }
+
+  #refined(
+    { options, standing }: AskedJob,
+    { index, found, view }: StoredFound & { index: number },
+    result: Success | null,
+  ): Refined {
+    const refined = refineStored(this.#views.asked, options, { found, view }, result);
+    return standing?.of(index, refined) ?? refined;
+  }
+
   async *#counts(jobId: string): AsyncGenerator<AskedCounts[], void> {
-    const { stored, options } = await this.#asked(jobId);
+    const asked = await this.#asked(jobId);
     const { store, pages } = this.#parts;
     const read = (...part: [number, number, number]) => store.foundCounts(...part);
-    for await (const page of pages.all(stored, IMAGES_PER_READ, read)) {
-      await this.#readViews(page, stored);
-      yield page.map(({ found, view, outcome, ...image }) => {
+    for await (const page of pages.all(asked.stored, IMAGES_PER_READ, read)) {
+      await this.#readViews(page, asked.stored);
+      yield page.map(({ outcome, ...image }) => {
         const result = outcome === null ? null : (JSON.parse(outcome) as Success);
-        const refined =
-          image.failed === 0
-            ? refineStored(this.#views.asked, options, { found, view }, result)
-            : null;
+        const refined = image.failed === 0 ? this.#refined(asked, image, result) : null;
         return {
           ...toCounts(image),
           refined,
-          outcome: stateOf(image.failed, refined, stored),
+          outcome: stateOf(image.failed, refined, asked.stored),
           classCounts: Object.fromEntries(countClasses(refined?.detections ?? [])),
           regionCounts: refined?.regionCounts ?? {},
         };
@@ -216,15 +245,14 @@ export class AskedImages implements JobImages {
 
   async #entries(
     images: readonly (StoredImage & StoredFound)[],
-    stored: StoredJob,
-    options: OptionsAsked,
+    asked: AskedJob,
   ): Promise<ImageEntry[]> {
-    await this.#readViews(images, stored);
-    return images.map(({ found, view, ...image }) => {
+    await this.#readViews(images, asked.stored);
+    return images.map((image) => {
       const entry = toEntry(image);
       if (entry.outcome?.status !== 'ok') return entry;
-      const refined = refineStored(this.#views.asked, options, { found, view }, entry.outcome);
-      const outcome: Success = withBoxes(entry.outcome, refined, this.#views.used(view));
+      const refined = this.#refined(asked, image, entry.outcome);
+      const outcome: Success = withBoxes(entry.outcome, refined, this.#views.used(image.view));
       // It shows the boxes of the job's own question.
       delete outcome.annotatedPath;
       return { ...entry, outcome };

@@ -297,9 +297,16 @@ export class JobService implements JobImages {
     return this.#parts.store.tally(number);
   }
 
-  /** Reads that ask another question of the boxes that jobs keep. Rejects with `view_not_found`. */
-  asking(question: Question, keyId: string | null): Promise<AskedImages> {
-    return AskedImages.open({ ...this.#parts, pages: this.#pages }, question, keyId);
+  /**
+   * Reads that ask another question of the boxes that jobs keep, and with a rule which of them stand. Rejects with
+   * `view_not_found`.
+   */
+  asking(
+    question: Question,
+    keyId: string | null,
+    rule: PictureRule | null = null,
+  ): Promise<AskedImages> {
+    return AskedImages.open({ ...this.#parts, pages: this.#pages }, { question, rule }, keyId);
   }
 
   /** Jobs in each state, of those that the filter finds whatever its `status`. */

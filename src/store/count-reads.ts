@@ -24,6 +24,7 @@ import { conditions } from './job-reads.js';
 import { askedSettings } from './job-rows.js';
 import { placeRows, type FoundPlaces } from './place-rows.js';
 import { standingSums } from './standing-boxes.js';
+import { standingImages, type StandingImages } from './standing-images.js';
 import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 
@@ -75,6 +76,12 @@ export class CountReads {
   /** Like `countSums`, of the boxes that stand, or of the others; with an empty question by that of each job. */
   *countStanding(scope: CountScope, asked: Asked, rule: PictureRule): Answer<Counted> {
     return yield* this.#undisturbed(isOfMany(scope), () => this.#countStanding(scope, asked, rule));
+  }
+
+  /** Which boxes of the images of a job are of vehicles that stand, by the question. */
+  *standingImages(jobNumber: number, asked: Asked, rule: PictureRule): Answer<StandingImages> {
+    const scope = { jobs: jobNumber };
+    return yield* this.#undisturbed(false, () => this.#standingImages(scope, asked, rule));
   }
 
   /**
@@ -143,6 +150,12 @@ export class CountReads {
     if (byMargin) passing.sort((a, b) => a.margin - b.margin || a.index - b.index);
     const page = passing.slice(offset, offset + limit);
     return { indexes: page.map(({ index }) => index), matching: passing.length };
+  }
+
+  *#standingImages(scope: CountScope, asked: Asked, rule: PictureRule): Steps<StandingImages> {
+    const { pictures } = yield* this.#pictures(scope, asked, rule);
+    const [job] = this.#jobs(scope, 0);
+    return yield* standingImages(pictures, asked, job?.imageCount ?? 0);
   }
 
   *#countEvents(scope: CountScope, asked: Asked | null, rule: EventRule): Steps<CountedEvents> {

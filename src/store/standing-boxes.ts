@@ -9,6 +9,7 @@ import {
   foldPicture,
   noPlaces,
   PLACE_RULES,
+  type BoxInPlace,
   type Place,
   type PlaceRules,
   type Places,
@@ -30,12 +31,13 @@ import {
   type PictureCount,
 } from './picture-counts.js';
 
+/** A box where the places knew it when its picture was the last one. */
+type InPlace = Pick<BoxInPlace, 'place' | 'stay' | 'static'>;
+
 /** A box of the question. */
-interface PlacedBox {
+interface PlacedBox extends InPlace {
   class: string;
   regions: string[] | undefined;
-  /** The stay that it is of; null: none. */
-  stay: number | null;
 }
 
 interface PlacedPicture {
@@ -44,6 +46,11 @@ interface PlacedPicture {
   /** Regions that were asked for; null: none were. */
   regions: string[] | null;
 }
+
+/** Seconds since 1970. */
+type Span = Pick<Stay, 'since' | 'lastSeen'>;
+
+const NOT_PLACED: InPlace = { place: null, stay: null, static: 'unknown' };
 
 interface BestBox extends Detection {
   task: number;
@@ -61,8 +68,10 @@ export class StandingBoxes {
   readonly #asked: Asked;
   readonly #places: Places = noPlaces();
   readonly #pictures: PlacedPicture[] = [];
-  /** Stays of which it is certain that they are static. */
-  readonly #static = new Set<number>();
+  /** Stays of which it is certain whether they are static. */
+  readonly #decided = new Map<number, boolean>();
+  /** Static stays as they were when they began and ended. */
+  readonly #stays = new Map<number, Span>();
   /** The best picture of each place. */
   readonly #best = new Map<number, BestBox>();
 
@@ -94,28 +103,36 @@ export class StandingBoxes {
     const rules = rulesOf(options);
     const found = foundOf(row.found, resultOf(row), all, rules.faintConfidence);
     const { detections, regionCounts } = refineDetections(found, options);
-    const stays = this.#staysOf(taken, task, found.image, faintBoxes(found, options, rules), rules);
+    const inPlaces = this.#place(
+      taken,
+      task,
+      found.image,
+      faintBoxes(found, options, rules),
+      rules,
+    );
     picture.regions = regionCounts === undefined ? null : Object.keys(regionCounts);
-    picture.boxes = detections.map(({ class: name, box, regions }) => ({
-      class: name,
-      regions,
-      stay: stays.get(box) ?? null,
-    }));
+    picture.boxes = detections.map(({ class: name, box, regions }) => {
+      const { place, stay, static: isStatic } = inPlaces.get(box) ?? NOT_PLACED;
+      return { class: name, regions, place, stay, static: isStatic };
+    });
   }
 
-  /** The stays of the boxes of a picture. A picture without a time stands nowhere in the order of them. */
-  #staysOf(
+  /** Where the boxes of a picture are. A picture without a time stands nowhere in the order of them. */
+  #place(
     taken: string | null,
     task: number,
     { width, height }: { width: number; height: number },
     boxes: Detection[],
     rules: PlaceRules,
-  ): ReadonlyMap<Detection['box'], number | null> {
+  ): ReadonlyMap<Detection['box'], InPlace> {
     const time = secondsOf(taken);
     if (time === null) return new Map();
     const picture = { key: String(task), time, width, height, boxes };
     const placed = foldPicture(this.#places, picture, rules);
-    for (const { stay, static: isStatic } of placed.decided) if (isStatic) this.#static.add(stay);
+    for (const { stay, static: isStatic } of placed.decided) this.#decided.set(stay, isStatic);
+    for (const { stay, since, lastSeen } of placed.changes) {
+      this.#stays.set(stay, { since, lastSeen });
+    }
     boxes.forEach((box, at) => {
       const place = placed.boxes[at]?.place ?? null;
       const best = place === null ? undefined : this.#best.get(place);
@@ -123,7 +140,12 @@ export class StandingBoxes {
         this.#best.set(place, { ...box, task });
       }
     });
-    return new Map(boxes.map(({ box }, at) => [box, placed.boxes[at]?.stay ?? null]));
+    return new Map(
+      boxes.flatMap(({ box }, at) => {
+        const inPlace = placed.boxes[at];
+        return inPlace === undefined ? [] : [[box, inPlace] as const];
+      }),
+    );
   }
 
   /** The places in which a vehicle stood, as they are after the last picture. */
@@ -133,6 +155,26 @@ export class StandingBoxes {
       const best = this.#best.get(place.id);
       if (stays.length > 0 && best !== undefined) yield { place, stays, best };
     }
+  }
+
+  /** The pictures that are not failed, in order of time, with their boxes in the order of the answer. */
+  *pictures(): Generator<{ task: number; boxes: InPlace[] }, void> {
+    for (const { row, boxes } of this.#pictures) {
+      const { task, failed } = row;
+      if (failed === 0) yield { task, boxes: boxes.map((box) => this.#asKnown(box)) };
+    }
+  }
+
+  /** From when to when the vehicle of each static stay was seen. */
+  spans(): ReadonlyMap<number, Span> {
+    const open = this.#places.places.flatMap(({ stay }) => (stay?.isStatic === true ? [stay] : []));
+    return new Map([...this.#stays, ...open.map((stay) => [stay.id, stay] as const)]);
+  }
+
+  /** A box after the last picture. */
+  #asKnown({ place, stay, static: first }: InPlace): InPlace {
+    const isStatic = stay === null ? first : (this.#decided.get(stay) ?? 'unknown');
+    return { place, stay, static: isStatic };
   }
 
   /** The counts of the pictures in order of time, of the boxes that are chosen. */
@@ -149,7 +191,7 @@ export class StandingBoxes {
 
   #isCounted(stay: number | null, choice: StaticChoice): boolean {
     if (choice === 'include') return true;
-    return (stay !== null && this.#static.has(stay)) === (choice === 'only');
+    return (stay !== null && this.#decided.get(stay) === true) === (choice === 'only');
   }
 }
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         JobOptions,
         Question,
         Region,
+        ResultQuery,
         WatchChanges,
         WatchOptions,
     )
@@ -99,11 +100,13 @@ class AsyncLattice:
         return self._each(self._core.jobs(filters))
 
     async def result(
-        self, job: JobRef, *, timeout: float | None = None, **question: Unpack[Question]
+        self, job: JobRef, *, timeout: float | None = None, **question: Unpack[ResultQuery]
     ) -> JobResult:
         return await self._run(self._core.result(job, question, timeout))
 
-    def iter_results(self, job: JobRef, **question: Unpack[Question]) -> AsyncIterator[ImageResult]:
+    def iter_results(
+        self, job: JobRef, **question: Unpack[ResultQuery]
+    ) -> AsyncIterator[ImageResult]:
         return self._each(self._core.images(job, question))
 
     async def counts(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         JobOptions,
         Question,
         Region,
+        ResultQuery,
         WatchChanges,
         WatchOptions,
     )
@@ -124,7 +125,7 @@ class Lattice:
         return self._each(self._core.jobs(filters))
 
     def result(
-        self, job: JobRef, *, timeout: float | None = None, **question: Unpack[Question]
+        self, job: JobRef, *, timeout: float | None = None, **question: Unpack[ResultQuery]
     ) -> JobResult:
         """`JobFailedError` where the job failed, `ServiceError` with code job_not_finished while it runs.
 
@@ -133,7 +134,7 @@ class Lattice:
         """
         return self._run(self._core.result(job, question, timeout))
 
-    def iter_results(self, job: JobRef, **question: Unpack[Question]) -> Iterator[ImageResult]:
+    def iter_results(self, job: JobRef, **question: Unpack[ResultQuery]) -> Iterator[ImageResult]:
         """The images of an ended job in the order of submission, also of a failed one, read as they arrive.
 
         A connection that breaks is opened again after the last image. Entries do not name the `model`.

@@ -326,6 +326,18 @@ class Question(TypedDict, total=False):
     classes: Sequence[str]
 
 
+class ResultQuery(Question, total=False):
+    """Which boxes of a result are asked for."""
+
+    #: With `by=event` or `static`: images are of one camera when they lie in one `folder`, or `all`
+    #: are. Default folder
+    camera: Literal["folder", "all"]
+    #: Boxes of vehicles that stand: in one place of a camera in several images, over minutes.
+    #: `exclude`: they are left out; `only`: no others are there. With any of them each box has
+    #: `static`, and one that stands has `stay`
+    static: Literal["include", "exclude", "only"]
+
+
 class ChangesQuery(Question, total=False):
     """What counts as a change between two jobs."""
 

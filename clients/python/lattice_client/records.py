@@ -48,6 +48,8 @@ class Detection:
     alternative: tuple[str, float] | None
     #: Names of the regions that it lies in; none where no regions were asked for.
     regions: tuple[str, ...]
+    #: Whether it is of a vehicle that stands, or "unknown"; None where `static` was not asked for.
+    static: bool | str | None
     raw: Json = field(repr=False, compare=False)
 
     @classmethod
@@ -57,7 +59,8 @@ class Detection:
         alternative = None if other is None else (other["class"], other["confidence"])
         regions = tuple(raw.get("regions", ()))
         box = (left, top, right, bottom)
-        return cls(box, raw["confidence"], raw["class"], alternative, regions, raw)
+        static = raw.get("static")
+        return cls(box, raw["confidence"], raw["class"], alternative, regions, static, raw)
 
 
 @dataclass(frozen=True)

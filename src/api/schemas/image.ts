@@ -2,6 +2,21 @@
 import { z } from 'zod';
 import { fileReadSchema } from './file-read.js';
 
+const staticBoxSchema = z.union([z.boolean(), z.literal('unknown')]).meta({
+  id: 'StaticBox',
+  description:
+    'Whether it is of a vehicle that stands; `unknown`: it may yet be. Present where `static` was asked for',
+});
+
+const stayOfBoxSchema = z
+  .object({
+    place: z.int().meta({ description: 'Number of the place within its camera' }),
+    since: z.string().meta({ description: 'Wall time of the first image with the vehicle in it' }),
+    last_seen: z.string().meta({ description: 'Wall time of the last one' }),
+  })
+  .meta({ id: 'StayOfBox' });
+export type StayOfBox = z.infer<typeof stayOfBoxSchema>;
+
 export const detectionSchema = z
   .object({
     box: z.tuple([z.number(), z.number(), z.number(), z.number()]).meta({
@@ -20,6 +35,10 @@ export const detectionSchema = z
       .array(z.string())
       .optional()
       .meta({ description: 'Names of the regions it lies in; present where there are regions' }),
+    static: staticBoxSchema.optional(),
+    stay: stayOfBoxSchema
+      .optional()
+      .meta({ description: 'Where and how long the vehicle stands; present where `static` is true' }),
   })
   .meta({
     id: 'Detection',

@@ -1,21 +1,13 @@
 /** Flags of the commands that count images. */
 import { Option, type Command } from 'commander';
-import {
-  CAMERAS,
-  EVENT_GAP_S,
-  STATIC_CHOICES,
-  type Grouping,
-  type StaticChoice,
-} from '../../api/job-values.js';
+import { EVENT_GAP_S, type Grouping } from '../../api/job-values.js';
 import { OUTPUT_FLAG } from '../output-file.js';
 import { wholeNumber } from '../command-options.js';
-import { addQuestionFlags } from './question-flags.js';
+import { addQuestionFlags, addStandingFlags, type StandingFlags } from './question-flags.js';
 
-export interface GroupingFlags<T extends Grouping> {
+export interface GroupingFlags<T extends Grouping> extends StandingFlags {
   by: T;
   eventGap?: number;
-  camera?: (typeof CAMERAS)[number];
-  static?: StaticChoice;
 }
 
 /** The parameters of the flags. */
@@ -39,19 +31,7 @@ export function addCountFlags(command: Command, groupings: readonly Grouping[]):
         `with --by event: pictures of one camera with at most so much time between them are one event (${EVENT_GAP_S.default})`,
       ).argParser(wholeNumber(0, EVENT_GAP_S.most)),
     )
-    .addOption(
-      new Option(
-        '--camera <which>',
-        `with --by event or --static: pictures are of one camera when they lie in one folder, or all are (${CAMERAS[0]})`,
-      ).choices(CAMERAS),
-    )
-    .addOption(
-      new Option(
-        '--static <which>',
-        `vehicles that stand in several pictures of a camera (${STATIC_CHOICES[0]})`,
-      ).choices(STATIC_CHOICES),
-    )
     .addOption(new Option('--format <format>', 'a file').choices(['csv']).conflicts('json'))
     .option(OUTPUT_FLAG, 'file for --format; default, and -: standard output');
-  return addQuestionFlags(command);
+  return addQuestionFlags(addStandingFlags(command, '--by event or '));
 }

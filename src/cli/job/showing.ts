@@ -26,7 +26,7 @@ import {
 import { EXIT_FAILED, EXIT_PARTLY, type Terminal } from '../terminal.js';
 import { givenFilter } from './filter-flags.js';
 import { openClient, type AccessFlags } from './open-client.js';
-import { questionOf, type QuestionFlags } from './question-flags.js';
+import { askedOf, type AskedFlags } from './question-flags.js';
 
 export async function showStatus(
   jobId: string,
@@ -53,11 +53,11 @@ export async function leftOutLines(client: LatticeClient, job: JobStatus): Promi
 /** Exit code 1 for a job that failed: it has no boxes; 3 where some images failed. */
 export async function showResult(
   jobId: string,
-  flags: AccessFlags & QuestionFlags,
+  flags: AccessFlags & AskedFlags,
   terminal: Terminal,
 ): Promise<void> {
   const client = openClient(flags);
-  const asked = { question: questionOf(flags) };
+  const asked = askedOf(flags);
   if (flags.json === true) {
     const record = await client.status(jobId);
     // Printed as received: after parsing, the metadata would lose digits of its numbers.
@@ -189,12 +189,12 @@ function shortened(title: string): string {
 export async function exportResult(
   jobId: string,
   format: ResultFormat,
-  flags: AccessFlags & ExportFlags & QuestionFlags,
+  flags: AccessFlags & ExportFlags & AskedFlags,
   terminal: Terminal,
 ): Promise<void> {
   const client = openClient(flags);
   const record = await client.status(jobId);
-  const asked = { question: questionOf(flags) };
+  const asked = askedOf(flags);
   await writeOutput(client.export(jobId, format, asked), flags.output, terminal);
   const leftOut = withoutBoxes(record);
   if (leftOut > 0 && format !== 'json' && format !== 'ndjson') {

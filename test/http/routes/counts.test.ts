@@ -9,6 +9,7 @@ import {
   type TestJobs,
 } from '../../jobs/job-folder.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
+import { parkedCar } from '../../support/parked-car.js';
 import { regionBetween } from '../../support/region-between.js';
 import { SeeingDetector } from '../../support/seeing-detector.js';
 
@@ -169,17 +170,9 @@ test('a burst over several jobs is one event, also of another question and in re
 });
 
 test('vehicles that stand are left out or counted alone, by hour and by event, also of another question', async () => {
-  const minutes = Array.from({ length: 20 }, (_, at) => at * 2);
-  const pathOf = (minute: number) => at('n', `14${String(minute).padStart(2, '0')}00`);
-  // A parked car that is weak at times, and one that drives past.
-  detector.found = (path) => {
-    const minute = minutes.find((each) => path.endsWith(pathOf(each))) ?? 0;
-    const parked = minute % 10 === 0 ? 0.4 : 0.8;
-    return [
-      { box: [minute * 2, 60, minute * 2 + 12, 70], confidence: 0.9, class: 'car' },
-      { box: [10, 10, 40, 30], confidence: parked, class: 'car' },
-    ];
-  };
+  const { minutes, path } = parkedCar;
+  detector.found = parkedCar.found;
+  const pathOf = (minute: number) => path('n', minute);
   // In several jobs, and not in order.
   await job(
     minutes

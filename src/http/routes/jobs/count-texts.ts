@@ -79,9 +79,6 @@ export function pictureRule({
   if (by !== 'event' && gapS !== undefined) {
     throw validationFailed([{ detail: 'event_gap_s needs by=event.' }]);
   }
-  if (by === 'image' && choice !== 'include') {
-    throw validationFailed([{ detail: 'static needs by=event, folder, hour or day.' }]);
-  }
   if (by !== 'event' && choice === 'include' && camera !== undefined) {
     throw validationFailed([{ detail: 'camera needs by=event, static=exclude or static=only.' }]);
   }

@@ -98,14 +98,13 @@ export function jobCountRoutes(route: AddRoute, parts: RouteParts): void {
       errors: [...JOB_ERRORS, ...QUESTION_ERRORS],
     },
     async (c) => {
-      const { query, hasQuestion, ask } = askedRequest(c);
+      const { query, ask } = askedRequest(c);
       const counted = readQuery(countsQuerySchema, query);
       const { by, format } = counted;
       const rule = pictureRule(counted);
-      const { job, images } = await ask(parts);
-      const isStored = rule.static === 'include' || hasQuestion;
-      const reads = isStored ? images : await parts.jobs.asking({}, c.get('keyId'));
-      const counts = await countJob(job, { by, rule }, reads, hide);
+      const standing = rule.static === 'include' ? null : rule;
+      const { job, images } = await ask(parts, undefined, standing);
+      const counts = await countJob(job, { by, rule }, images, hide);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'counts broken off');

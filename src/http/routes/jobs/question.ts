@@ -9,6 +9,7 @@ import {
 } from '../../../api/question.js';
 import { requestParameters } from '../../../api/schemas/option-schemas.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
+import type { PictureRule } from '../../../store/camera-pictures.js';
 import type { Job } from '../../../store/job.js';
 import type { AppContext } from '../../app-env.js';
 import { optionsFromTexts, unwrapped } from '../../request/options-from-texts.js';
@@ -70,8 +71,11 @@ export interface AskedRequest {
   hasQuestion: boolean;
   /** The question, of jobs whatever their model; null: there is none. */
   question: (parts: RouteParts) => Promise<Question | null>;
-  /** Finds the job of the path, or the one that is given, and the reads that the question stands for. */
-  ask: (parts: RouteParts, job?: Job) => Promise<Asked>;
+  /**
+   * Finds the job of the path, or the one that is given, and the reads that the question stands for; with `standing` of
+   * vehicles that stand, those that do not, or all with what is known of them.
+   */
+  ask: (parts: RouteParts, job?: Job, standing?: PictureRule | null) => Promise<Asked>;
 }
 
 /** Takes the question out of the query. Throws `needs_new_run` for a parameter that the boxes themselves depend on. */
@@ -86,12 +90,16 @@ export function askedRequest(c: AppContext): AskedRequest {
     query: Object.fromEntries(given.filter((each) => !isAsked(each))),
     hasQuestion: texts.length > 0,
     question: async (parts) => (texts.length === 0 ? null : readQuestion(texts, null, parts)),
-    ask: async (parts, found) => {
+    ask: async (parts, found, standing = null) => {
       const { jobs } = parts;
       const job = found ?? (await jobOfPath(c, jobs));
-      if (texts.length === 0) return { job, images: jobs, otherJob: (other) => other };
-      const question = await readQuestion(texts, job.spec.options.modelName, parts);
-      const images = await jobs.asking(question, c.get('keyId'));
+      const hasQuestion = texts.length > 0;
+      if (!hasQuestion && standing === null) {
+        return { job, images: jobs, otherJob: (other) => other };
+      }
+      const { modelName } = job.spec.options;
+      const question = hasQuestion ? await readQuestion(texts, modelName, parts) : {};
+      const images = await jobs.asking(question, c.get('keyId'), standing);
       return { job: images.jobAsked(job), images, otherJob: (other) => images.jobAsked(other) };
     },
   };

@@ -1,29 +1,32 @@
 /** `GET /v1/jobs/{job_id}/result`: the record of a job that has ended, or a file that is written from it. */
 import { z } from '@hono/zod-openapi';
+import { CAMERAS } from '../../../api/job-values.js';
 import { relativeName, type ExportSource } from '../../../export/export-source.js';
-import {
-  FORMATS,
-  RESULT_FORMATS,
-  type ExportFormat,
-  type ResultFormat,
-} from '../../../export/formats.js';
+import { FORMATS, RESULT_FORMATS, type ExportFormat } from '../../../export/formats.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
 import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
 import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { shorten, validate } from '../../request/validation.js';
+import { shorten, validate, validationFailed } from '../../request/validation.js';
+import { pictureShape } from './count-texts.js';
 import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
 import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 import { jobResultSchema, resultText, toWireEntry } from '../../../answers/result-record.js';
 
-const exportQuerySchema = z.strictObject({
+export const exportQuerySchema = z.strictObject({
   format: z
     .enum(RESULT_FORMATS, {
       error: ({ input }) => `'${shorten(String(input))}' is none of ${RESULT_FORMATS.join(', ')}.`,
     })
     .optional()
     .openapi({ description: 'json: the record, as the schema says', default: 'json' }),
+  camera: pictureShape.camera,
+  static: pictureShape.static.openapi({
+    description:
+      'Boxes of vehicles that stand: in one place of a camera in several images, over minutes. `exclude`: they are left ' +
+      'out; `only`: no others are there. With any of them each box has `static`, and one that stands has `stay`',
+  }),
 });
 
 const exportHeadersSchema = z.object({
@@ -70,15 +73,17 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const { query, hasQuestion, ask } = askedRequest(c);
-      const format = readFormat(query, hasQuestion);
-      const { job, images } = await ask(parts);
+      const { format = 'json', camera, static: choice } = readExport(query, hasQuestion);
+      const standing = choice && { camera: camera ?? CAMERAS[0], static: choice };
+      const { job, images } = await ask(parts, undefined, standing);
       if (job.status === 'pending' || job.status === 'running') throw notFinished(job);
       const onBroken = (error: unknown): void => {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
         logger.error(fields, 'result broken off');
       };
       if (format !== 'json') {
-        const pieces = FORMATS[format].write(await exportSource(job, images, parts));
+        const source = { ...(await exportSource(job, images, parts)), standing: !!standing };
+        const pieces = FORMATS[format].write(source);
         return replyPieces(c, 200, pieces, onBroken, exportHeaders(job, format));
       }
       return replyPieces(c, 200, resultText(job, images.imagePages(job.jobId), hide), onBroken);
@@ -90,13 +95,16 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
  * Throws `validation_failed` for a format that does not exist, and beside a question for a parameter that does not: it
  * may be a misspelt part of the question.
  */
-function readFormat(
-  { format = [], ...others }: Record<string, string[]>,
-  hasQuestion: boolean,
-): ResultFormat {
-  const given = format.length > 1 ? format.join(',') : format[0];
-  const query = { format: given, ...(hasQuestion ? others : {}) };
-  return validate(exportQuerySchema, query, null).format ?? 'json';
+function readExport(query: Record<string, string[]>, hasQuestion: boolean) {
+  const known = Object.keys(exportQuerySchema.shape).map(
+    (name) => [name, query[name]?.join(',')] as const,
+  );
+  const all: object = { ...(hasQuestion ? query : {}), ...Object.fromEntries(known) };
+  const read = validate(exportQuerySchema, all, null);
+  if (read.camera !== undefined && read.static === undefined) {
+    throw validationFailed([{ detail: 'camera needs static.' }]);
+  }
+  return read;
 }
 
 /** Rejects when the models cannot be listed: without them the numbers of classes would differ from export to export. */
