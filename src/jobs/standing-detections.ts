@@ -41,12 +41,12 @@ export class StandingDetections {
   #marked(detection: Detection, at: number | null): Detection {
     const mark = at === null ? UNKNOWN : (this.#images.stayOf[at] ?? UNKNOWN);
     if (mark === UNKNOWN) return { ...detection, static: 'unknown' };
-    if (mark === MOVES) return { ...detection, static: false };
-    return { ...detection, static: true, stay: this.#images.stays[mark] };
+    if (mark === MOVES) return { ...detection, static: 'no' };
+    return { ...detection, static: 'yes', stay: this.#images.stays[mark] };
   }
 
   /** Where it is not certain that a vehicle stands, it does not. */
   #isChosen({ static: isStatic }: Detection): boolean {
-    return this.#choice === 'include' || (isStatic === true) === (this.#choice === 'only');
+    return this.#choice === 'include' || (isStatic === 'yes') === (this.#choice === 'only');
   }
 }

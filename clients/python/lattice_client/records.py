@@ -48,8 +48,8 @@ class Detection:
     alternative: tuple[str, float] | None
     #: Names of the regions that it lies in; none where no regions were asked for.
     regions: tuple[str, ...]
-    #: Whether it is of a vehicle that stands, or "unknown"; None where `static` was not asked for.
-    static: bool | str | None
+    #: Whether it is of a vehicle that stands: "yes", "no" or "unknown"; None where `static` was not asked for.
+    static: str | None
     raw: Json = field(repr=False, compare=False)
 
     @classmethod

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fileReadSchema } from './file-read.js';
 
-const staticBoxSchema = z.union([z.boolean(), z.literal('unknown')]).meta({
+const staticBoxSchema = z.enum(['yes', 'no', 'unknown']).meta({
   id: 'StaticBox',
   description:
     'Whether it is of a vehicle that stands; `unknown`: it may yet be. Present where `static` was asked for',
@@ -38,7 +38,9 @@ export const detectionSchema = z
     static: staticBoxSchema.optional(),
     stay: stayOfBoxSchema
       .optional()
-      .meta({ description: 'Where and how long the vehicle stands; present where `static` is true' }),
+      .meta({
+        description: 'Where and how long the vehicle stands; present where `static` is yes',
+      }),
   })
   .meta({
     id: 'Detection',

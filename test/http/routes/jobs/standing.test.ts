@@ -56,12 +56,12 @@ test('each box of a result tells whether its vehicle stands, and since when', as
   for (const { detections } of all.slice(5)) {
     for (const { box, static: isStatic, stay } of detections) {
       const isParked = JSON.stringify(box) === JSON.stringify(PARKED);
-      expect(isStatic).toBe(isParked);
+      expect(isStatic).toBe(isParked ? 'yes' : 'no');
       if (isParked) expect(stay).toMatchObject(STAY);
       else expect(stay).toBeUndefined();
     }
   }
-  expect(all[0]?.detections.map((box) => box.static)).toEqual(['unknown', true]);
+  expect(all[0]?.detections.map((box) => box.static)).toEqual(['unknown', 'yes']);
 });
 
 test('vehicles that stand are left out of a result, or alone in it, also of another question', async () => {
@@ -94,12 +94,12 @@ test('exports have the chosen boxes, and a table says what is known of them', as
     '\r\n',
   );
   expect(header).toMatch(/,precision,static,place,since,last_seen$/);
-  expect(line).toMatch(/,true,\d+,2025-11-26T14:00:00,2025-11-26T14:38:00$/);
+  expect(line).toMatch(/,yes,\d+,2025-11-26T14:00:00,2025-11-26T14:38:00$/);
   expect(others).toHaveLength(16);
   const { annotations } = JSON.parse(await textOf('result?format=coco&static=include')) as {
     annotations: { static: unknown; stay?: object }[];
   };
-  expect(annotations.filter(({ static: isStatic }) => isStatic === true)).toHaveLength(16);
+  expect(annotations.filter(({ static: isStatic }) => isStatic === 'yes')).toHaveLength(16);
   expect(annotations.find(({ stay }) => stay)?.stay).toMatchObject(STAY);
   expect(await textOf('result?format=labelstudio&static=only')).toContain(
     'stands since 2025-11-26T14:00:00',
