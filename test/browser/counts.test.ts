@@ -131,6 +131,23 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
     await eventual(() => events.count()).toBe(2);
   });
 
+  test('vehicles that stand are left out or counted alone, and the address keeps it', async () => {
+    await open(`#/counts?${OWN}`);
+    const all = await counts(DAY);
+    await eventual(() => number()).toBe(boxes(all.total.detections));
+    // The photos are hours apart: nothing stands in them.
+    await field('Vehicles that stand').selectOption('only');
+    await eventual(() => number()).toBe(boxes(0));
+    expect(page.url()).toContain('static=only');
+    await field('One camera').selectOption('all');
+    await page.reload();
+    await field('Vehicles that stand').selectOption('exclude');
+    await eventual(() => number()).toBe(boxes(all.total.detections));
+    expect(page.url()).toContain('camera=all');
+    await field('Vehicles that stand').selectOption('include');
+    await eventual(() => field('One camera').count()).toBe(0);
+  });
+
   test('range, grouping and classes are chosen, are in the address, and outlive a reload', async () => {
     await open('#/counts');
     await field('Range').selectOption('own');
