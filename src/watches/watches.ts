@@ -139,7 +139,7 @@ export class Watches {
     await run.stop();
   }
 
-  /** Cameras of a watch, by name. Rejects with `watch_not_found`. */
+  /** The cameras of a watch, by name. Rejects with `watch_not_found`. */
   async cameras(name: string, keyId: string | null): Promise<CameraRecord[]> {
     return this.#options.ledger.cameras(this.#named(name, keyId).watch.number);
   }
