@@ -54,6 +54,11 @@ const OPTIONS = [
     text: 'What a change of a watch may give.',
   },
   {
+    name: 'CameraFindingChange',
+    ...fieldsOf('CameraFindingPatch'),
+    text: 'Which finding of which camera is silenced or dismissed.',
+  },
+  {
     name: 'JobFilter',
     ...queryOf('/v1/jobs', 'cursor', 'counts'),
     text: 'Which jobs are listed, and in which order.',
@@ -109,6 +114,11 @@ const ANSWERS = [
     name: 'Watch',
     ...fieldsOf('Watch'),
     text: 'Folders whose new files the service submits as they come.',
+  },
+  {
+    name: 'Camera',
+    ...fieldsOf('Camera'),
+    text: 'A camera of a watch, and what is wrong with it.',
   },
   {
     name: 'AgreementCounts',

@@ -18,6 +18,9 @@ const ROWS = {
   job_completed: { byDefault: true, stored: true, ends: true },
   /** The job failed or was cancelled; `error` says why. */
   job_failed: { byDefault: true, stored: true, ends: true },
+  /** A camera of a watch is not as it was; `finding` says how. */
+  camera_finding_opened: { byDefault: true, stored: true },
+  camera_finding_closed: { byDefault: true, stored: true },
 } as const satisfies Record<string, EventRow>;
 
 export type JobEventName = keyof typeof ROWS;
@@ -28,10 +31,20 @@ export const isEnd = (event: JobEventName): boolean => JOB_EVENTS[event].ends ==
 
 export const JOB_EVENT_NAMES = Object.keys(ROWS) as JobEventName[];
 
-/** Events of webhooks at the end of a job. */
-export const WEBHOOK_EVENTS = ['job.completed', 'job.failed'] as const;
+/** Events of webhooks at the end of a job, and of cameras of watches. */
+export const JOB_WEBHOOK_EVENTS = ['job.completed', 'job.failed'] as const;
+export const CAMERA_WEBHOOK_EVENTS = ['camera.finding_opened', 'camera.finding_closed'] as const;
+export const WEBHOOK_EVENTS = [...JOB_WEBHOOK_EVENTS, ...CAMERA_WEBHOOK_EVENTS] as const;
 
-export function webhookEvent(status: string): (typeof WEBHOOK_EVENTS)[number] {
+/** Changes of a finding, as the names of their events end. */
+export type FindingChange = 'opened' | 'closed';
+
+/** Null: the end of the job. */
+export function webhookEvent(
+  status: string,
+  change: FindingChange | null,
+): (typeof WEBHOOK_EVENTS)[number] {
+  if (change !== null) return `camera.finding_${change}`;
   return status === 'failed' ? 'job.failed' : 'job.completed';
 }
 

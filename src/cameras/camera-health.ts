@@ -3,6 +3,7 @@
  * moved, frozen, late, or with boxes that are unusual. Every threshold follows the camera's own past. A dark night is
  * no fault: darkness counts in hours that are light as a rule.
  */
+import type { PictureLook } from '../api/schemas/image.js';
 import {
   countsOf,
   emptyCounts,
@@ -24,7 +25,7 @@ import {
   type Measures,
   type Usual,
 } from './camera-past.js';
-import { LEAST_SPREAD, type PictureLook } from './picture-look.js';
+import { LEAST_SPREAD } from './picture-look.js';
 
 /** Kinds that a picture shows, in this order: a picture that shows one is not judged for those behind it. */
 const LOOK_KINDS = ['covered', 'frozen', 'moved', 'blurred'] as const;

@@ -2,6 +2,7 @@
  * The usual values of one camera, learnt from its own pictures: by hour of the day, by hour of the week, and its view.
  * Plain data of bounded size, about 25 kB as JSON; hours are those of UTC.
  */
+import type { PictureLook } from '../api/schemas/image.js';
 import {
   differenceOf,
   edgesOf,
@@ -10,14 +11,13 @@ import {
   levelsOf,
   likenessOf,
   LOOK_CELLS,
-  type PictureLook,
 } from './picture-look.js';
 
 /** How many values were learnt, their running mean, and the running mean of how far they lie from it. */
 export type Usual = readonly [count: number, level: number, deviation: number];
 
 /** Values of a picture; all but the likeness are natural logarithms. */
-export const MEASURES = ['brightness', 'spread', 'sharpness', 'likeness', 'change'] as const;
+const MEASURES = ['brightness', 'spread', 'sharpness', 'likeness', 'change'] as const;
 export type Measure = (typeof MEASURES)[number];
 /** Null: the picture has no such value. */
 export type Measures = Record<'brightness' | 'spread', number> & Record<Measure, number | null>;

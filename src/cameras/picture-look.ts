@@ -4,16 +4,6 @@
 export const LOOK_SIDE = 32;
 export const LOOK_CELLS = LOOK_SIDE * LOOK_SIDE;
 
-export interface PictureLook {
-  /** Mean luma of each cell, 0 to 255, row by row; the picture is stretched to a square. */
-  grey: Uint8Array;
-  /**
-   * Mean squared Laplacian over the variance of the luma, of the picture reduced to a long side of 256 pixels at most;
-   * 0 for a picture of one colour. Light and contrast do not change it, blur lowers it, noise raises it.
-   */
-  sharpness: number;
-}
-
 export interface Levels {
   /** Mean level, 0 to 255. */
   brightness: number;

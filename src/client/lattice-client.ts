@@ -51,6 +51,9 @@ import type {
   View,
   ViewList,
   ViewPut,
+  Camera,
+  CameraFindingPatch,
+  CameraList,
   Watch,
   WatchCreate,
   WatchList,
@@ -382,6 +385,22 @@ export class LatticeClient {
   /** Deletes the watch; its jobs go on. */
   async deleteWatch(name: string, options?: CallOptions): Promise<void> {
     await this.#calls.blob(watchPath(name), options, 'DELETE');
+  }
+
+  /** Cameras of a watch with `camera_health`, by name, and what is wrong with them. */
+  async cameras(watch: string, options?: CallOptions): Promise<Camera[]> {
+    return (await this.#calls.get<CameraList>(`${watchPath(watch)}/cameras`, options)).cameras;
+  }
+
+  /** Silences or dismisses an open finding of a camera; resolves with the cameras as they are then. */
+  async changeCameraFinding(
+    watch: string,
+    change: CameraFindingPatch,
+    options?: CallOptions,
+  ): Promise<Camera[]> {
+    const path = `${watchPath(watch)}/cameras`;
+    const call = { method: 'PATCH', path, body: change, repeatable: true } as const;
+    return (await this.#calls.call<CameraList>(call, options)).cameras;
   }
 
   async models(options?: CallOptions): Promise<Model[]> {

@@ -69,6 +69,11 @@ export type {
   UploadedFileBody as UploadedFile,
   UploadPlanBody as UploadPlan,
 } from '../http/routes/uploads.js';
+export type { CameraBody as Camera } from '../answers/camera-record.js';
+export type {
+  CameraFindingPatchBody as CameraFindingPatch,
+  CameraListBody as CameraList,
+} from '../http/routes/cameras.js';
 export type {
   WatchBody as Watch,
   WatchCreateBody as WatchCreate,

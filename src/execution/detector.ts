@@ -25,6 +25,8 @@ export interface DetectRequest {
    * asked for.
    */
   scoreFloor?: number;
+  /** Whether the result has the look of the picture. */
+  look?: boolean;
   /** `sync` runs before all `async` work. */
   kind: 'sync' | 'async';
   /** Effective priority of async work, 0 to 10. */

@@ -51,7 +51,10 @@ export interface AppDeps {
   jobs: JobService;
   uploads: Uploads;
   views: Views;
-  watches: Pick<Watches, 'list' | 'get' | 'add' | 'change' | 'remove'>;
+  watches: Pick<
+    Watches,
+    'list' | 'get' | 'add' | 'change' | 'remove' | 'cameras' | 'changeFinding'
+  >;
   /** Why jobs cannot be stored at the moment; null when they can. */
   jobsHealth(): Promise<LatticeError | null>;
   /** Knows models by their aliases too. */

@@ -1,17 +1,26 @@
 /** The OpenAPI 3.1 document, generated from the registered routes. */
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
-import { WEBHOOK_EVENTS } from '../api/events.js';
+import { CAMERA_WEBHOOK_EVENTS, JOB_WEBHOOK_EVENTS } from '../api/events.js';
 import type { AppEnv } from './app-env.js';
+import { newsSchema } from '../answers/camera-record.js';
 import { jobDigestSchema, jobResultSchema } from '../answers/result-record.js';
 import { METADATA_COMPONENT } from './routes/jobs/read-submission.js';
 
 const webhookSchema = z
   .object({
-    type: z.enum(WEBHOOK_EVENTS),
+    type: z.enum(JOB_WEBHOOK_EVENTS),
     timestamp: z.string().openapi({ format: 'date-time' }),
     data: z.union([jobResultSchema, jobDigestSchema]),
   })
   .openapi('WebhookBody');
+
+const cameraWebhookSchema = z
+  .object({
+    type: z.enum(CAMERA_WEBHOOK_EVENTS),
+    timestamp: z.string().openapi({ format: 'date-time' }),
+    data: z.object({ watch: z.string(), job_id: z.string(), ...newsSchema.shape }),
+  })
+  .openapi('CameraWebhookBody');
 
 const webhookHeaders = z.object({
   'webhook-id': z.string().openapi({ description: 'The same at every attempt of a delivery' }),
@@ -47,11 +56,27 @@ function registerComponents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>):
       headers: webhookHeaders,
       body: { required: true, content: { 'application/json': { schema: webhookSchema } } },
     },
-    responses: {
-      200: { description: 'Any 2xx is a success; after any other answer the delivery is repeated' },
+    responses: WEBHOOK_ANSWERS,
+  });
+  registry.registerWebhook({
+    method: 'post',
+    path: 'camera.finding',
+    operationId: 'cameraFinding',
+    summary:
+      'Sent to the callback_url of a watch with `camera_health` when a finding opens or closes',
+    description: 'The job and the index say which picture began the finding.',
+    tags: ['Webhooks'],
+    request: {
+      headers: webhookHeaders,
+      body: { required: true, content: { 'application/json': { schema: cameraWebhookSchema } } },
     },
+    responses: WEBHOOK_ANSWERS,
   });
 }
+
+const WEBHOOK_ANSWERS = {
+  200: { description: 'Any 2xx is a success; after any other answer the delivery is repeated' },
+};
 
 export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): object {
   registerComponents(app);

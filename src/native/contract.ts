@@ -3,10 +3,10 @@
  * (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
 import type { GpuReading } from '../api/schemas/gpu-reading.js';
+import type { PictureLook } from '../api/schemas/image.js';
 import type { Device, FloatPrecision } from '../api/schemas/model.js';
 import type { DetectionParameters } from '../api/options.js';
 import type { AddonStatistics } from '../api/schemas/statistics.js';
-import type { PictureLook } from '../cameras/picture-look.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */

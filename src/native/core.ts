@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { recentAge, type FileRead } from '../api/schemas/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
-import { STAGES, type ImageTiles, type Timings } from '../api/schemas/image.js';
+import { STAGES, type ImageTiles, type PictureLook, type Timings } from '../api/schemas/image.js';
 import { toMicros } from '../base/rounded.js';
-import type { PictureLook } from '../cameras/picture-look.js';
 import { loadAddon } from './addon-loader.js';
 import {
   DIGEST_FIELDS,

@@ -39,6 +39,7 @@ import { uploadRoutes } from '../http/routes/uploads.js';
 import { usageRoutes } from '../http/routes/usage.js';
 import { uiRoutes } from '../http/routes/ui.js';
 import { viewRoutes } from '../http/routes/views.js';
+import { cameraRoutes } from '../http/routes/cameras.js';
 import { watchRoutes } from '../http/routes/watches.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
 import { PictureBodies } from '../http/request/picture-bodies.js';
@@ -76,6 +77,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   jobAgreementRoutes,
   webhookRoutes,
   watchRoutes,
+  cameraRoutes,
   viewRoutes,
   modelRoutes,
   aliasRoutes,

@@ -1,5 +1,6 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
 import type { JobFigures } from '../api/job-figures.js';
+import type { PictureLook } from '../api/schemas/image.js';
 import type { NamedVersion } from '../api/schemas/model.js';
 import type { Allowance } from './allowances.js';
 import type { PictureTime, TimeSource } from '../files/wall-time.js';
@@ -131,6 +132,7 @@ export interface NewOutcome {
   keys?: ReuseKeys | null;
   /** See `packFound`. */
   found?: Uint8Array | null;
+  look?: PictureLook | null;
 }
 
 /** A result that an image may take over. */

@@ -9,12 +9,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../api/errors.js';
-import type { JobEventName } from '../api/events.js';
+import { isEnd, type JobEventName } from '../api/events.js';
 import { FIGURE_ROWS, figuresOf } from '../api/job-figures.js';
 import { sumOfRegions } from '../boxes/class-counts.js';
 import type { JobStatus } from '../api/job-values.js';
-import { progressOf, type JobCounted } from './job.js';
-import type { StoredJob } from './job-records.js';
+import { progressOf, type FindingNews, type JobCounted } from './job.js';
+import { jobNumberOf } from './job-parts.js';
+import { MAX_IMAGES, type StoredJob } from './job-records.js';
 import type { CommitNotes } from './group-commit.js';
 import { regionRows } from './image-rows.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
@@ -89,7 +90,23 @@ export class JobTransitions {
     return job;
   }
 
-  #announce(jobNumber: number, event: JobEventName, at: number): StoredJob {
+  /** Says a change of a finding with the job of its picture; nothing where that job was removed. */
+  findingChanged(task: number, news: Omit<FindingNews, 'index'>, at: number): void {
+    const jobNumber = jobNumberOf(task);
+    const sql = "SELECT settings ->> '$.callbackUrl' AS url FROM jobs WHERE number = ?";
+    const row = this.#statements.get(sql, jobNumber) as { url: string | null } | undefined;
+    if (row === undefined) return;
+    const finding = { ...news, index: task % MAX_IMAGES };
+    const job = this.#announce(jobNumber, `camera_finding_${news.change}`, at, finding);
+    if (row.url !== null) this.#addWebhook(job, row.url, at, finding);
+  }
+
+  #announce(
+    jobNumber: number,
+    event: JobEventName,
+    at: number,
+    finding: FindingNews | null = null,
+  ): StoredJob {
     const row = this.#statements.get(
       `SELECT ${JOB_COLUMNS} FROM jobs WHERE number = ?`,
       jobNumber,
@@ -98,11 +115,11 @@ export class JobTransitions {
     const { jobId, status, error, watch } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
-    const counts = hasEnded(status) ? this.#counted(jobNumber) : null;
+    const counts = isEnd(event) ? this.#counted(jobNumber) : null;
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, error, counts, terminal, watch,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, error, counts, terminal, watch, finding,
          ${FIGURE_ROWS.map(({ column }) => column).join(', ')})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${FIGURE_ROWS.map(() => '?').join(', ')})`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${FIGURE_ROWS.map(() => '?').join(', ')})`,
       jobNumber,
       jobId,
       keyId,
@@ -114,6 +131,7 @@ export class JobTransitions {
       counts === null ? null : JSON.stringify(counts),
       counts === null ? 0 : 1,
       watch,
+      finding && JSON.stringify(finding),
       ...FIGURE_ROWS.map(({ name }) => job[name]),
     );
     const stored = { event, jobId, status, timestamp: at, seq, progress, keyId, watch };
@@ -122,6 +140,7 @@ export class JobTransitions {
       ...figuresOf(job),
       ...(error === null ? {} : { error }),
       ...(counts === null ? {} : { counts }),
+      ...(finding === null ? {} : { finding }),
     });
     return job;
   }
@@ -138,11 +157,11 @@ export class JobTransitions {
     };
   }
 
-  #addWebhook(job: StoredJob, url: string, at: number): void {
+  #addWebhook(job: StoredJob, url: string, at: number, finding: FindingNews | null = null): void {
     this.#statements.run(
       `INSERT INTO webhook_deliveries
-         (delivery_id, job, job_id, url, host, state, created_at, next_attempt_at)
-       VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)`,
+         (delivery_id, job, job_id, url, host, state, created_at, next_attempt_at, finding)
+       VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?)`,
       `msg_${randomBytes(18).toString('base64url')}`,
       job.number,
       job.jobId,
@@ -150,6 +169,7 @@ export class JobTransitions {
       URL.canParse(url) ? new URL(url).host : '',
       at,
       at,
+      finding && JSON.stringify(finding),
     );
     this.#notes.webhooksAdded += 1;
   }

@@ -21,6 +21,7 @@ import {
 } from './job-records.js';
 import type { ScopeCounts } from './count-rows.js';
 import { OWN_COLUMNS } from './figure-columns.js';
+import { queuePicture } from './health-rows.js';
 import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
@@ -81,8 +82,9 @@ export class JobWrites {
    */
   submitFiles(job: NewWatchedJob): Submitted | null {
     if (!job.admit) return null;
-    const { name, paths, settings: shared } = this.#watched.watch(job.watch);
-    const settings = { ...shared, typed: typedPaths(paths) };
+    const { name, paths, settings: shared, cameraHealth } = this.#watched.watch(job.watch);
+    const settings: JobSettings = { ...shared, typed: typedPaths(paths) };
+    if (cameraHealth === true) settings.cameraHealth = true;
     const files = this.#watched.submittable(job.watch, job.files);
     const imagePaths = files.map(({ path }) => path);
     const images = { count: files.length, bytes: lengthOf(imagePaths) };
@@ -112,7 +114,9 @@ export class JobWrites {
     const reuse = retry.images === 'all' ? 'off' : ended.spec.reuse;
     const { origin, modelName = ended.spec.options.modelName } = retry;
     const options = { ...ended.spec.options, modelName };
-    const settings = { ...ended.spec, options, origin, keyId, labels, reuse } satisfies JobSettings;
+    // The pictures have counted for their cameras, or came too late to count.
+    const { cameraHealth: _, ...spec } = ended.spec;
+    const settings = { ...spec, options, origin, keyId, labels, reuse } satisfies JobSettings;
     return this.#add(retry, settings, images, { retryOf }, (number) => {
       this.#copyImages(ended.number, number, which);
     });
@@ -146,7 +150,12 @@ export class JobWrites {
     const facts = new ImageFacts(this.#statements, jobNumber, row.finishedImages === 0);
     const stored = toStore.filter((outcome) => {
       const path = this.#insertOutcome(jobNumber, outcome);
-      if (path !== null) facts.add(outcome, path);
+      if (path !== null) {
+        facts.add(outcome, path);
+        const { index, look } = outcome;
+        const task = taskId(jobNumber, index);
+        if (look) queuePicture(this.#statements, { task, path, look, at });
+      }
       return path !== null;
     });
     facts.save();

@@ -1,12 +1,13 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import { LatticeError, type Problem } from '../api/errors.js';
-import type { JobEventName } from '../api/events.js';
+import type { FindingChange, JobEventName } from '../api/events.js';
 import type { JobFigures } from '../api/job-figures.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/schemas/model.js';
 import type { JobType, JobStatus, IMAGE_OUTCOMES, RETRIED_IMAGES } from '../api/job-values.js';
 import type { LeftOut } from '../api/left-out.js';
 import type { DetectOptions } from '../api/options.js';
+import type { FindingKind } from '../cameras/camera-health.js';
 import { leastThreshold } from '../boxes/refine-detections.js';
 import type { SubmissionFields } from '../api/submission-fields.js';
 import type { FileRead } from '../api/schemas/file-read.js';
@@ -31,6 +32,8 @@ export interface JobSettings extends SubmissionFields {
   leftOut?: LeftOut;
   /** See `DetectRequest`. Absent in jobs of earlier versions: they have the boxes of their own question alone. */
   scoreFloor?: number;
+  /** The pictures count for the health of their cameras; absent in jobs of no such watch. */
+  cameraHealth?: true;
 }
 
 /** The request that submitted the job. */
@@ -51,7 +54,7 @@ export interface TypedPaths {
 /** Settings that do not depend on the images. */
 export type SharedSettings = Omit<
   JobSettings,
-  'typed' | 'upload' | 'leftOut' | 'origin' | 'scoreFloor'
+  'typed' | 'upload' | 'leftOut' | 'origin' | 'scoreFloor' | 'cameraHealth'
 >;
 
 export interface JobSpec extends JobSettings {
@@ -161,6 +164,19 @@ export interface JobEvent extends JobFigures {
   error?: Problem;
   /** Only for the end of a job. */
   counts?: JobCounted;
+  /** Only for a change of a finding. */
+  finding?: FindingNews;
+}
+
+/** A change of a finding of a camera, told with the job of the picture that began it. */
+export interface FindingNews {
+  change: FindingChange;
+  camera: string;
+  kind: FindingKind;
+  /** Wall time in seconds as if it were UTC. */
+  began: number;
+  /** The image of the job that began it. */
+  index: number;
 }
 
 /** Boxes of a job by class; by region and class where it has regions. */

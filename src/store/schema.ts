@@ -2,6 +2,7 @@
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../base/fold-text.js';
 import { COUNTS_BY_HOUR, FUNCTIONS_OF_COUNTS, SUM_OF } from './count-migration.js';
+import { CAMERA_HEALTH } from './health-migration.js';
 import { KEY_USE } from './key-use-migration.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
@@ -377,6 +378,7 @@ const MIGRATIONS = [
   ) STRICT;
   `,
   COUNTS_BY_HOUR,
+  CAMERA_HEALTH,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -26,6 +26,7 @@ import type { StoreSize } from './job-records.js';
 import { CountReads } from './count-reads.js';
 import { ScopeCounts } from './count-rows.js';
 import { ImageReads } from './image-rows.js';
+import { HealthReads, HealthWrites } from './health-rows.js';
 import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
 import { JobWrites } from './job-writes.js';
@@ -98,6 +99,8 @@ export type StoreCalls = Remote<JobReads> &
   Remote<UploadWrites> &
   Remote<WatchReads> &
   Remote<WatchWrites> &
+  Remote<HealthReads> &
+  Remote<HealthWrites> &
   Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
@@ -130,6 +133,7 @@ function bindCalls(
       new UploadReads(statements),
       new UseReads(statements),
       new WatchReads(statements, watched),
+      new HealthReads(statements),
       new WebhookReads(statements),
     ),
     longReads: methodsOf(new CountReads(statements, scopes)),
@@ -140,6 +144,7 @@ function bindCalls(
       new AliasWrites(statements),
       new UploadWrites(statements),
       new WatchWrites(statements, watched),
+      new HealthWrites(statements, transitions),
       new Retention(statements, time, scopes),
       new WebhookWrites(statements, notes),
     ),

@@ -18,6 +18,8 @@ export interface WatchContent {
   batch: { maxImages: number; maxWaitS: number };
   existing: (typeof EXISTING_FILES)[number];
   paused: boolean;
+  /** Absent in watches of earlier versions: false. */
+  cameraHealth?: boolean;
   /** The fields of a submission as they were sent, without `metadata`. */
   request: Readonly<Record<string, unknown>>;
   /** The settings that `request` stands for. */

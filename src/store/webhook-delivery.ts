@@ -1,6 +1,7 @@
 /** Records of the job store for the webhook worker. All times are Unix seconds, fractional. */
+import type { FindingNews } from './job.js';
 
-/** A POST that is still to be delivered. Stored in the transaction that ended the job. */
+/** A POST that is still to be delivered. Stored in the transaction that ended the job, or that changed the finding. */
 export interface WebhookDelivery {
   /** Stable over all attempts; the receiver's de-duplication key. */
   deliveryId: string;
@@ -11,6 +12,8 @@ export interface WebhookDelivery {
   /** Attempts already made since the delivery was last begun; 0 before the first. */
   attempt: number;
   createdAt: number;
+  /** The change that it tells; null: the end of its job. */
+  finding: FindingNews | null;
 }
 
 /** The consequence of one attempt. */

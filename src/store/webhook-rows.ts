@@ -10,11 +10,20 @@ import {
   type WebhookDeliveryState,
 } from './webhook-delivery.js';
 import type { CommitNotes } from './group-commit.js';
+import type { FindingNews } from './job.js';
 import type { Statements } from './statements.js';
 
 const STATE_AFTER = { succeeded: 'delivered', retry: 'pending', gave_up: 'gave_up' } as const;
 const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, host, attempt - attempts_before AS attempt,
-  created_at AS createdAt`;
+  created_at AS createdAt, finding`;
+
+/** `finding` is JSON. */
+type StoredDelivery = Omit<WebhookDelivery, 'finding'> & { finding: string | null };
+
+const toDelivery = <T extends StoredDelivery>({ finding, ...delivery }: T) => ({
+  ...delivery,
+  finding: finding === null ? null : (JSON.parse(finding) as FindingNews),
+});
 
 export class WebhookReads {
   readonly #statements: Statements;
@@ -41,8 +50,8 @@ export class WebhookReads {
         host,
         now,
         perHost,
-      ) as (WebhookDelivery & { at: number })[];
-      due.push(...rows.map(({ at, ...delivery }) => ({ at, delivery })));
+      ) as (StoredDelivery & { at: number })[];
+      due.push(...rows.map(({ at, ...delivery }) => ({ at, delivery: toDelivery(delivery) })));
     }
     due.sort((a, b) => a.at - b.at);
     return due.slice(0, limit).map(({ delivery }) => delivery);
@@ -71,8 +80,12 @@ export class WebhookReads {
          last_error AS lastError, attempt AS attemptsMade, sequence
        FROM webhook_deliveries WHERE job = (SELECT number FROM jobs WHERE job_id = ?) ORDER BY sequence`,
       jobId,
-    ) as (Omit<WebhookDeliveryState, 'attempts'> & { sequence: number })[];
-    return rows.map(({ sequence, ...state }) => ({ ...state, attempts: this.#attempts(sequence) }));
+    ) as (StoredDelivery &
+      Omit<WebhookDeliveryState, 'finding' | 'attempts'> & { sequence: number })[];
+    return rows.map(({ sequence, ...state }) => ({
+      ...toDelivery(state),
+      attempts: this.#attempts(sequence),
+    }));
   }
 
   #attempts(sequence: number): WebhookAttempt[] {

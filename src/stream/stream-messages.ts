@@ -4,6 +4,7 @@ import { LatticeError, type Problem } from '../api/errors.js';
 import type { RegionCounts } from '../api/schemas/image.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
+import { toWireNews, type WireNews } from '../answers/camera-record.js';
 import { hideInProblem, type HideFolders } from '../answers/shown-problem.js';
 import { NO_FIGURES, toWireFigures, type WireFigures } from '../api/job-figures.js';
 import type { JobStatus } from '../api/job-values.js';
@@ -53,6 +54,8 @@ export interface EventMessage extends WireFigures {
   class_counts?: Record<string, number> | undefined;
   /** The same by region and class; present where the job has regions. */
   region_counts?: RegionCounts | undefined;
+  /** Only in a change of a finding. */
+  finding?: WireNews | undefined;
 }
 
 /** A frame's text -> JSON value. Throws `bad_json`, or `validation_failed` beyond the limits on depth and keys. */
@@ -92,6 +95,7 @@ export function eventMessage(
     error: event.error && hideInProblem(event.error, hide),
     class_counts: event.counts?.classCounts,
     region_counts: event.counts?.regionCounts,
+    finding: event.finding && toWireNews(event.finding),
   };
   return message;
 }

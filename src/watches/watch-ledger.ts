@@ -18,5 +18,9 @@ export type WatchLedger = Pick<
   | 'moveFiles'
   | 'filesBack'
   | 'filesMissing'
+  | 'cameras'
+  | 'changeFinding'
+  | 'checkCameras'
+  | 'openFindings'
   | 'onFilesDone'
 >;

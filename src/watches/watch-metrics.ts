@@ -1,4 +1,5 @@
 /** Watches in the metrics. Names of watches are few. */
+import { FINDING_KINDS, type FindingKind } from '../cameras/camera-health.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { waitingFiles, type WatchProgress } from './watch-run.js';
 
@@ -25,6 +26,7 @@ export interface MeasuredWatches {
       report: Pick<NonNullable<WatchProgress['report']>, 'skipped'> | null;
     };
   }[];
+  openFindings(): Promise<readonly { kind: FindingKind; findings: number }[]>;
 }
 
 export function addWatchFigures(metrics: Metrics, watches: MeasuredWatches): void {
@@ -48,6 +50,16 @@ export function addWatchFigures(metrics: Metrics, watches: MeasuredWatches): voi
             value,
           })),
         ),
+    },
+    {
+      name: 'lattice_camera_findings',
+      help: 'Open findings of cameras of watches, by kind.',
+      read: async () => {
+        const open = new Map(
+          (await watches.openFindings()).map((each) => [each.kind, each.findings]),
+        );
+        return FINDING_KINDS.map((kind) => ({ labels: { kind }, value: open.get(kind) ?? 0 }));
+      },
     },
   );
 }

@@ -4,6 +4,8 @@ import { NO_ALLOWANCES, type Allowances } from '../store/allowances.js';
 import type { Logger } from '../base/logger-port.js';
 import { FolderScanner } from '../files/folder-scanner.js';
 import type { JobService } from '../jobs/job-service.js';
+import type { FindingKind } from '../cameras/camera-health.js';
+import type { CameraRecord, FindingAction } from '../store/health-rows.js';
 import { ownerOf } from '../store/owner.js';
 import type { WatchLedger } from './watch-ledger.js';
 import {
@@ -12,6 +14,7 @@ import {
   type WatchContent,
   type WatchCounts,
 } from '../store/watched.js';
+import { CameraChecks } from './camera-checks.js';
 import { WatchRun, type WatchProgress } from './watch-run.js';
 
 export interface WatchesOptions {
@@ -40,6 +43,7 @@ export class Watches {
   readonly #options: Required<WatchesOptions>;
   readonly #scanner = new FolderScanner();
   readonly #runs = new Map<number, WatchRun>();
+  readonly #checks: CameraChecks;
   #stopped = false;
 
   private constructor(options: WatchesOptions) {
@@ -49,6 +53,8 @@ export class Watches {
       allowances: NO_ALLOWANCES,
       ...options,
     };
+    const { ledger, logger } = options;
+    this.#checks = new CameraChecks(ledger, () => this.#runs.values(), logger);
   }
 
   /** Their work begins at once. */
@@ -133,10 +139,31 @@ export class Watches {
     await run.stop();
   }
 
+  /** The cameras of a watch, by name. Rejects with `watch_not_found`. */
+  async cameras(name: string, keyId: string | null): Promise<CameraRecord[]> {
+    return this.#options.ledger.cameras(this.#named(name, keyId).watch.number);
+  }
+
+  /** False: the camera has no such open finding. Rejects with `watch_not_found`. */
+  async changeFinding(
+    name: string,
+    keyId: string | null,
+    ...[camera, kind, action]: [camera: string, kind: FindingKind, action: FindingAction]
+  ): Promise<boolean> {
+    const { number } = this.#named(name, keyId).watch;
+    return this.#options.ledger.changeFinding(number, camera, kind, action, Date.now() / 1_000);
+  }
+
+  /** How many findings of each kind are open, over all owners; kinds without one are left out. */
+  openFindings(): ReturnType<WatchLedger['openFindings']> {
+    return this.#options.ledger.openFindings();
+  }
+
   /** Submits nothing any more. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await Promise.all([...this.#runs.values()].map((run) => run.stop()));
+    const runs = [...this.#runs.values()];
+    await Promise.all([this.#checks.stop(), ...runs.map((run) => run.stop())]);
     this.#scanner.close();
   }
 

@@ -1,7 +1,9 @@
 /** Webhooks of ended jobs. */
 import { webhookRecord } from '../answers/result-record.js';
 import { createHideFolders } from '../answers/shown-problem.js';
+import { toWireNews } from '../answers/camera-record.js';
 import { LatticeError } from '../api/errors.js';
+import { webhookEvent } from '../api/events.js';
 import type { Logger } from '../base/logger-port.js';
 import type { ReleaseList } from '../base/releases.js';
 import type { JobService } from '../jobs/job-service.js';
@@ -29,14 +31,21 @@ export function openWebhooks(parts: WebhookParts): void {
     config,
     logger,
     onAttempt: addWebhookMetrics(metrics, store.webhooks),
-    body: async (jobId) => {
+    body: async ({ jobId, finding }) => {
       const job = await jobs.get(jobId, null).catch((error: unknown) => {
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
       if (job === null) return null;
+      const { watch, status } = job;
+      const { origin } = job.spec;
+      if (finding !== null) {
+        const { change, ...news } = finding;
+        const told = { watch, job_id: jobId, ...toWireNews(news) };
+        return { type: webhookEvent(status, change), json: JSON.stringify(told), origin };
+      }
       const json = await webhookRecord(job, jobs.imagePages(jobId), hide);
-      return { status: job.status, json, origin: job.spec.origin };
+      return { type: webhookEvent(status, null), json, origin };
     },
   });
   // If the store is lost, no outcome of an attempt could be stored.

@@ -1,6 +1,6 @@
 /** The webhook message: body and headers of Standard Webhooks 1.0. */
 import { Webhook } from 'standardwebhooks';
-import { webhookEvent } from '../api/events.js';
+import type { WEBHOOK_EVENTS } from '../api/events.js';
 import { withMember } from '../base/json-text.js';
 import { ConfigError, environmentName } from '../settings/config.js';
 import type { JobOrigin } from '../store/job.js';
@@ -11,10 +11,10 @@ export interface WebhookMessage {
   headers: Record<string, string>;
 }
 
-/** The record of a job that ended, and its status. */
-export interface EndedRecord {
-  status: string;
-  /** The result record as the interface shows it, as JSON text. */
+/** The event that a delivery tells. */
+export interface ToldEvent {
+  type: (typeof WEBHOOK_EVENTS)[number];
+  /** The record of the event as the interface shows it, as JSON text. */
   json: string;
   /** The request that submitted it; absent where none did. */
   origin?: JobOrigin | undefined;
@@ -38,12 +38,12 @@ export function createSigner(secrets: string): Signer {
 /** The body is the same at every attempt of a delivery; time stamp and signature are those of `sentAt`. */
 export function composeMessage(
   delivery: WebhookDelivery,
-  { status, json, origin }: EndedRecord,
+  { type, json, origin }: ToldEvent,
   sentAt: Date,
   sign: Signer,
 ): WebhookMessage {
   const head = {
-    type: webhookEvent(status),
+    type,
     timestamp: new Date(delivery.createdAt * 1000).toISOString(),
   };
   const body = withMember(head, 'data', json);

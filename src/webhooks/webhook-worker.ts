@@ -11,12 +11,12 @@ import { DEFAULT_SCHEDULE, judge } from './delivery-verdict.js';
 import { InHand, MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_HOST } from './in-hand.js';
 import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.js';
-import { composeMessage, createSigner, type EndedRecord, type Signer } from './webhook-message.js';
+import { composeMessage, createSigner, type ToldEvent, type Signer } from './webhook-message.js';
 
 export interface WebhookOptions {
   queue: WebhookQueue;
   /** Null when the job is no longer kept. */
-  body: (jobId: string) => Promise<EndedRecord | null>;
+  body: (delivery: WebhookDelivery) => Promise<ToldEvent | null>;
   config: Pick<Config, 'env' | 'webhookSecret' | 'webhookAllow'>;
   logger: Pick<Logger, 'debug' | 'info' | 'warn'>;
   /** Seconds before each attempt; its length is the number of attempts. */
@@ -168,7 +168,7 @@ export class WebhookWorker {
   }
 
   private async attempt(delivery: WebhookDelivery): Promise<Made | null> {
-    const record = await this.options.body(delivery.jobId);
+    const record = await this.options.body(delivery);
     const at = Date.now() / 1000;
     if (record === null) {
       const error = 'The result is no longer kept';

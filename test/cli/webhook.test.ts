@@ -24,8 +24,16 @@ const RECORD = {
 
 const message = (secrets = SECRET, sentAt = new Date()) =>
   composeMessage(
-    { deliveryId: 'msg_1', jobId: 'job_1', url: '', host: '', attempt: 0, createdAt: 0 },
-    { status: 'completed', json: JSON.stringify(RECORD), origin: { requestId: 'order-4711' } },
+    {
+      deliveryId: 'msg_1',
+      jobId: 'job_1',
+      url: '',
+      host: '',
+      attempt: 0,
+      createdAt: 0,
+      finding: null,
+    },
+    { type: 'job.completed', json: JSON.stringify(RECORD), origin: { requestId: 'order-4711' } },
     sentAt,
     createSigner(secrets),
   );

@@ -171,8 +171,16 @@ test('the document has no construct that breaks generators', () => {
 
 test('the webhook and the ways to authenticate are described', () => {
   const { headers } = composeMessage(
-    { deliveryId: 'msg_1', jobId: 'job_1', url: 'http://h/', host: 'h', attempt: 0, createdAt: 0 },
-    { status: 'completed', json: '{}' },
+    {
+      deliveryId: 'msg_1',
+      jobId: 'job_1',
+      url: 'http://h/',
+      host: 'h',
+      attempt: 0,
+      createdAt: 0,
+      finding: null,
+    },
+    { type: 'job.completed', json: '{}' },
     new Date(),
     () => 'v1,x',
   );

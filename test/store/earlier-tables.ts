@@ -7,7 +7,8 @@ const COLUMNS = {
     ...['typed_count', 'upload', 'reused', 'watch'],
   ],
   swept_jobs: ['owner', 'watch', 'tags', 'kept'],
-  outbox: ['reused', 'counts', 'watch'],
+  outbox: ['reused', 'counts', 'watch', 'finding'],
+  webhook_deliveries: ['finding'],
   image_facts: [
     ...['reuse_key', 'content_key', 'class_counts', 'region_counts', 'taken', 'taken_from'],
     'weakest_by_class',
@@ -21,6 +22,7 @@ const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
   ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases', 'image_boxes'],
   ...['key_use', 'job_counts', 'scope_counts'],
+  ...['camera_pictures', 'camera_health'],
 ];
 /** Those of dropped tables go with them. */
 const TRIGGERS = [

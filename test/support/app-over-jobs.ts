@@ -68,6 +68,8 @@ export function composeOver(
       add: (name) => Promise.reject(watchNotFound(name)),
       change: (name) => Promise.reject(watchNotFound(name)),
       remove: (name) => Promise.reject(watchNotFound(name)),
+      cameras: (name) => Promise.reject(watchNotFound(name)),
+      changeFinding: (name) => Promise.reject(watchNotFound(name)),
     },
     jobsHealth: () => Promise.resolve(null),
     detector,

@@ -57,12 +57,17 @@ export function idleJobs(): { jobs: MeasuredJobs; tell: (event: JobEvent) => voi
 }
 
 /** A watch that has five files to submit and leaves one out. */
-export const WATCHED = {
+const WATCHED = {
   name: 'gate',
   progress: {
     counts: { files: 6, unstable: 1, stable: 1, new: 1, deferred: 2, oldestNewMs: 0 },
     report: { skipped: { empty: 1 } },
   },
+};
+
+export const WATCHES = {
+  progress: () => [WATCHED],
+  openFindings: () => Promise.resolve([{ kind: 'covered' as const, findings: 2 }]),
 };
 
 /** The metrics, and the functions that tell them of events. Ended by `close`. */
@@ -76,7 +81,7 @@ export async function everyMetric(workers: readonly GpuWorker[] = []) {
   addJobMetrics(metrics, jobs);
   reusedCounter(metrics);
   lagHistogram(metrics);
-  addWatchFigures(metrics, { progress: () => [WATCHED] });
+  addWatchFigures(metrics, WATCHES);
   shadowCounter(metrics);
   addShadowFigures(metrics, { shares: () => [{ alias: 'depot.pt', share: 1 }] });
   const onAttempt = addWebhookMetrics(metrics, { waitingCount: () => Promise.resolve(0) });

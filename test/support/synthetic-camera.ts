@@ -2,8 +2,9 @@
  * Looks of cameras that do not exist: a scene with structure, light by the time of day, weather, noise and vehicles
  * that pass, from a seed. A fault changes the scene, before noise.
  */
+import type { PictureLook } from '../../src/api/schemas/image.js';
 import type { CameraPicture } from '../../src/cameras/camera-health.js';
-import { LOOK_SIDE, type PictureLook } from '../../src/cameras/picture-look.js';
+import { LOOK_SIDE } from '../../src/cameras/picture-look.js';
 import { randomNumbers } from './random-numbers.js';
 
 /** Pixels of a side of what is rendered; each cell of a look is the mean of four. */

@@ -20,12 +20,13 @@ const delivery = {
   host: 'h',
   attempt: 0,
   createdAt: 0,
+  finding: null,
 };
 
 function pythonAccepts(secrets: string, sentAt: Date, change: (body: string) => string = String) {
   const { headers, body } = composeMessage(
     delivery,
-    { status: 'completed', json: '{"job_id":"ü"}' },
+    { type: 'job.completed', json: '{"job_id":"ü"}' },
     sentAt,
     createSigner(secrets),
   );

@@ -26,6 +26,7 @@ export class MemoryQueue implements WebhookQueue {
       host: new URL(url).host,
       attempt: 0,
       createdAt,
+      finding: null,
       state: 'pending',
       nextAttemptAt: createdAt,
       lastStatus: null,
@@ -58,13 +59,14 @@ export class MemoryQueue implements WebhookQueue {
       })
       .slice(0, limit);
     this.read += due.length;
-    return due.map(({ deliveryId, jobId, url, host, attempt, createdAt }) => ({
+    return due.map(({ deliveryId, jobId, url, host, attempt, createdAt, finding }) => ({
       deliveryId,
       jobId,
       url,
       host,
       attempt,
       createdAt,
+      finding,
     }));
   }
 

@@ -10,7 +10,7 @@ import { answerWith, startReceiver, type Receiver } from './receiver.js';
 import { eventually } from '../support/eventually.js';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
-const RECORD = { job_id: 'job-1', status: 'completed', result: { car_count: 2 }, metadata: null };
+const RECORD = { job_id: 'job-1', type: 'completed', result: { car_count: 2 }, metadata: null };
 const QUICK = [0, 0.02, 0.04];
 const LONGER_THAN_A_TEST_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 function start(queue: MemoryQueue, options: Partial<WebhookOptions> = {}): WebhookWorker {
   const worker = new WebhookWorker({
     queue,
-    body: () => Promise.resolve({ status: 'completed', json: JSON.stringify(RECORD) }),
+    body: () => Promise.resolve({ type: 'job.completed', json: JSON.stringify(RECORD) }),
     config: { env: 'development', webhookSecret: SECRET, webhookAllow: [] },
     logger: pino({ level: 'silent' }),
     schedule: QUICK,
@@ -75,7 +75,7 @@ test('a delivery carries the event, the record and a signature that verifies', a
 test('a failed job is told as job.failed; without a secret nothing is signed', async () => {
   const receiver = await receive(answerWith(200));
   await outcomeOf(receiver, {
-    body: () => Promise.resolve({ status: 'failed', json: '{}' }),
+    body: () => Promise.resolve({ type: 'job.failed', json: '{}' }),
     config: { env: 'development', webhookSecret: '', webhookAllow: [] },
   });
   const [received] = receiver.received;

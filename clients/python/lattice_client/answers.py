@@ -210,6 +210,9 @@ class Watch(Record):
     #: Files that lie in the folders when the watch begins: submit them or leave them
     existing: Literal["take", "leave"] | None = None
     paused: bool | None = None
+    #: Tell when a camera is covered, turned away, out of focus, frozen or late; each folder of
+    #: pictures is a camera
+    camera_health: bool | None = None
     #: listing: files that lay there at the beginning are being told from new ones; paused;
     #: scheduled: it waits for its times; away: none of its paths is there
     state: Literal["active", "listing", "paused", "scheduled", "away"]
@@ -223,6 +226,22 @@ class Watch(Record):
     #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
     #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
     metadata: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Camera(Record):
+    """A camera of a watch, and what is wrong with it."""
+
+    #: The folder of its pictures, as their paths have it
+    camera: str
+    #: When a picture was taken, as the clock on the wall showed it, without a zone
+    last_taken: str = ""
+    #: Null once its job is removed
+    last_image: Mapping[str, Any] | None = None
+    #: Open ones
+    findings: tuple[Mapping[str, Any], ...] = ()
+    #: The last 20 that are over, newest first
+    closed: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx
 
 from .agreement import Agreement, Alias
-from .answers import JobAccepted, Model, View, Watch
+from .answers import Camera, JobAccepted, Model, View, Watch
 from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from .options import (
+        CameraFindingChange,
         ChangesQuery,
         CountsQuery,
         CountsScope,
@@ -183,6 +184,14 @@ class AsyncLattice:
 
     async def delete_watch(self, name: str) -> None:
         await self._run(self._core.delete_watch(name))
+
+    async def cameras(self, watch: str) -> list[Camera]:
+        return await self._run(self._core.cameras(watch))
+
+    async def change_camera_finding(
+        self, watch: str, **change: Unpack[CameraFindingChange]
+    ) -> list[Camera]:
+        return await self._run(self._core.change_camera_finding(watch, change))
 
     async def models(self) -> list[Model]:
         return await self._run(self._core.models())

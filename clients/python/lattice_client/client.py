@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx
 
 from .agreement import Agreement, Alias
-from .answers import JobAccepted, Model, View, Watch
+from .answers import Camera, JobAccepted, Model, View, Watch
 from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from .options import (
+        CameraFindingChange,
         ChangesQuery,
         CountsQuery,
         CountsScope,
@@ -231,6 +232,16 @@ class Lattice:
     def delete_watch(self, name: str) -> None:
         """Its jobs go on."""
         self._run(self._core.delete_watch(name))
+
+    def cameras(self, watch: str) -> list[Camera]:
+        """Cameras of a watch with `camera_health`, by name, and what is wrong with them."""
+        return self._run(self._core.cameras(watch))
+
+    def change_camera_finding(
+        self, watch: str, **change: Unpack[CameraFindingChange]
+    ) -> list[Camera]:
+        """Silences or dismisses an open finding; gives the cameras as they are then."""
+        return self._run(self._core.change_camera_finding(watch, change))
 
     def models(self) -> list[Model]:
         return self._run(self._core.models())

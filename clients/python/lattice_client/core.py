@@ -14,7 +14,7 @@ import httpx
 
 from .address import authorization, service_url
 from .agreement import Agreement, Alias
-from .answers import JobAccepted, Model, View, Watch
+from .answers import Camera, JobAccepted, Model, View, Watch
 from .effects import Answer, Call, Emit, Flow, NextLine, Work
 from .errors import LatticeError, PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
@@ -281,6 +281,15 @@ class Core:
 
     def delete_watch(self, name: str) -> Flow[None]:
         yield from self._call(Call("DELETE", _watch(name), repeatable=False), None)
+
+    def cameras(self, watch: str) -> Flow[list[Camera]]:
+        answer = yield from self._json(Call("GET", f"{_watch(watch)}/cameras"), None)
+        return [Camera.read(raw) for raw in answer["cameras"]]
+
+    def change_camera_finding(self, watch: str, change: Mapping[str, Any]) -> Flow[list[Camera]]:
+        call = Call("PATCH", f"{_watch(watch)}/cameras", json=dict(change))
+        answer = yield from self._json(call, None)
+        return [Camera.read(raw) for raw in answer["cameras"]]
 
     def models(self) -> Flow[list[Model]]:
         answer = yield from self._json(Call("GET", "/v1/models"), None)

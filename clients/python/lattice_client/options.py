@@ -264,6 +264,9 @@ class WatchOptions(TypedDict, total=False):
     #: Files that lie in the folders when the watch begins: submit them or leave them
     existing: Literal["take", "leave"] | None
     paused: bool | None
+    #: Tell when a camera is covered, turned away, out of focus, frozen or late; each folder of
+    #: pictures is a camera
+    camera_health: bool | None
 
 
 class WatchChanges(WatchOptions, total=False):
@@ -271,6 +274,25 @@ class WatchChanges(WatchOptions, total=False):
 
     #: Folders, globs or names of files, as image_paths of a submission. They need not be there yet
     paths: Sequence[str]
+
+
+class _CameraFindingChangeFields(TypedDict, total=False):
+    """What may be left out of `CameraFindingChange`."""
+
+    #: Unix time in seconds, fractional
+    silenced_until: float
+    #: It is how the camera is: the finding ends
+    dismissed: Literal[true]
+
+
+class CameraFindingChange(_CameraFindingChangeFields):
+    """Which finding of which camera is silenced or dismissed."""
+
+    camera: str
+    #: covered: dark in hours that are light as a rule, or of one colour; frozen: the same picture
+    #: again; moved: another view; blurred; late: no picture for much longer than usual;
+    #: unusual_counts, unusual_confidence: boxes far from those of the same hours before
+    kind: Literal["covered", "frozen", "moved", "blurred", "late", "unusual_counts", "unusual_confidence"]
 
 
 class JobFilter(TypedDict, total=False):

@@ -125,10 +125,23 @@ export const processedImageSchema = z.object({
 });
 export type ProcessedImage = z.infer<typeof processedImageSchema>;
 
+/** A picture reduced to few numbers, from which faults of its camera are found: see `src/cameras/picture-look.ts`. */
+export interface PictureLook {
+  /** Mean luma of each cell, 0 to 255, row by row; the picture is stretched to a square. */
+  grey: Uint8Array;
+  /**
+   * Mean squared Laplacian over the variance of the luma, of the picture reduced to a long side of 256 pixels at most;
+   * 0 for a picture of one colour. Light and contrast do not change it, blur lowers it, noise raises it.
+   */
+  sharpness: number;
+}
+
 export interface ImageResult extends ProcessedImage {
   /** The model variant of the request. */
   model: string;
   workerId: string;
   /** The boxes above the `scoreFloor` of the request, see `packFound`; absent where it has none. */
   found?: Uint8Array;
+  /** Absent where the request did not ask for it. */
+  look?: PictureLook;
 }

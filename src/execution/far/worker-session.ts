@@ -118,12 +118,15 @@ export class WorkerSession {
     this.#inHand.set(lease, abort);
     const { signal } = abort;
     try {
-      const { found, ...result } = await this.#parts.detector.detect({
+      const { found, look, ...result } = await this.#parts.detector.detect({
         ...request,
         ...(image === undefined ? {} : { image }),
         signal,
       });
-      const packed = found && { found: Buffer.from(found).toString('base64') };
+      const packed = {
+        ...(found && { found: textOf(found) }),
+        ...(look && { look: { ...look, grey: textOf(look.grey) } }),
+      };
       this.#send({ type: 'result', lease, result, ...packed });
     } catch (thrown) {
       const error = toWireError(this.#withNode(toLatticeError(thrown)));
@@ -169,3 +172,5 @@ export function stateToSend({
     fault: fault === null ? null : toWireError(fault),
   };
 }
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');

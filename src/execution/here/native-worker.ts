@@ -67,7 +67,10 @@ export interface NativeWorkerParts {
   explain(loaded: NativeModel | null): ComputeChoice;
 }
 
-type EngineOptions = Pick<CoreTask, 'confidence' | 'iou' | 'tiles' | 'maxDetections' | 'classIds'>;
+type EngineOptions = Pick<
+  CoreTask,
+  'confidence' | 'iou' | 'tiles' | 'maxDetections' | 'classIds' | 'look'
+>;
 
 /** `confidence`: that the engine was asked for. */
 function foundBy(raw: RawResult, model: LoadedModel, confidence: number): FoundBoxes {
@@ -157,13 +160,13 @@ export class NativeWorker implements Worker {
     const classIds = model.classes.ids(options.classes);
     const floor = scoreFloor ?? this.#parts.scoreFloor;
     const run = (how: EngineOptions) => this.#runEngine(request, model, loadMs, how);
-    const asked = { ...engineParameters(options, floor), classIds: null };
+    const asked = { ...engineParameters(options, floor), classIds: null, look: request.look };
     const raw = await run(asked);
     const found = foundBy(raw, model, asked.confidence);
     // A GPU gives the best 300 boxes: those of other classes may have taken the places of some that are asked for.
     const least = leastThreshold(options);
     const isShort = found.isCut && found.floor > least && classIds !== null;
-    const own = isShort ? await run({ ...asked, confidence: least, classIds }) : raw;
+    const own = isShort ? await run({ ...asked, confidence: least, classIds, look: false }) : raw;
     const answered = isShort ? foundBy(own, model, least) : found;
     const { digest, source, precision } = model.version;
     return {
@@ -179,6 +182,7 @@ export class NativeWorker implements Worker {
       model: options.modelName,
       workerId: this.workerId,
       ...(scoreFloor !== undefined && { found: packFound(found) }),
+      ...(raw.look !== null && { look: raw.look }),
     };
   }
 

@@ -246,10 +246,10 @@ export class RemoteWorker implements Worker {
       case 'result': {
         const lease = this.#close(frame.lease);
         const model = lease?.modelName ?? '';
-        const { found, result } = frame;
-        // A copy: small buffers of Node share their memory, and a message to a thread would copy all of it.
-        const packed = found !== undefined && {
-          found: Uint8Array.from(Buffer.from(found, 'base64')),
+        const { found, look, result } = frame;
+        const packed = {
+          ...(found !== undefined && { found: bytesOf(found) }),
+          ...(look !== undefined && { look: { ...look, grey: bytesOf(look.grey) } }),
         };
         lease?.resolve({ ...result, model, workerId: this.workerId, ...packed });
         break;
@@ -313,3 +313,6 @@ export class RemoteWorker implements Worker {
     }
   }
 }
+
+/** A copy: small buffers of Node share their memory, and a message to a thread would copy all of it. */
+const bytesOf = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, 'base64'));

@@ -111,6 +111,8 @@ const workerFrameSchema = z.discriminatedUnion('type', [
     result: processedImageSchema,
     /** `found` of the result, in base64. */
     found: z.string().exactOptional(),
+    /** The look of the result, its grey in base64. */
+    look: z.object({ grey: z.string(), sharpness: z.number() }).exactOptional(),
   }),
   z.object({ type: z.literal('failed'), lease: z.int(), error: errorSchema }),
   /** Takes no more images; the socket closes when it has answered those in hand. */
@@ -142,6 +144,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
       kind: z.enum(['sync', 'async']),
       digest: z.boolean().exactOptional(),
       scoreFloor: z.number().exactOptional(),
+      look: z.boolean().exactOptional(),
       priority: z.number().exactOptional(),
       /** Milliseconds left when it was sent. */
       deadlineMs: z.number().exactOptional(),

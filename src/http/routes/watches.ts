@@ -105,6 +105,11 @@ const fields = {
     default: 'take',
   }),
   paused: z.boolean().nullish().openapi({ default: false }),
+  camera_health: z.boolean().nullish().openapi({
+    description:
+      'Tell when a camera is covered, turned away, out of focus, frozen or late; each folder of pictures is a camera',
+    default: false,
+  }),
 };
 
 const watchCreateSchema = z
@@ -318,8 +323,9 @@ function createReadContent({ config, readSettings }: RouteParts) {
       checkImagePath(path, config.imageRoots, `#/paths/${at}`);
       refuseCostlyGlob(path, `#/paths/${at}`);
     });
-    const { name, paths, settle_ms, interval_ms, schedule, batch, existing, paused, ...request } =
+    const { name, paths, settle_ms, interval_ms, schedule, batch, existing, paused, ...rest } =
       body;
+    const { camera_health, ...request } = rest;
     const wanted = { ...request, reuse: request.reuse ?? REUSE } as const;
     const settings = await readSettings(wanted, metadataText, keyId);
     const content = {
@@ -333,6 +339,7 @@ function createReadContent({ config, readSettings }: RouteParts) {
       },
       existing: existing ?? 'take',
       paused: paused ?? false,
+      cameraHealth: camera_health ?? false,
       request: withoutNulls({ ...request, metadata: null }),
       settings,
     };
@@ -341,7 +348,7 @@ function createReadContent({ config, readSettings }: RouteParts) {
 }
 
 /** Names that no watch can have are not looked up. */
-function knownName(c: AppContext): string {
+export function knownName(c: AppContext): string {
   const name = c.req.param('name') ?? '';
   if (!NAME.test(name)) throw watchNotFound(name);
   return name;
@@ -350,6 +357,7 @@ function knownName(c: AppContext): string {
 /** The fields of a stored watch under the names that a request body uses. */
 function writtenFields(watch: WatchContent) {
   const { paths, settleMs, intervalMs, schedule, batch, existing, paused, request } = watch;
+  const { cameraHealth = false } = watch;
   return {
     paths: [...paths],
     ...request,
@@ -359,6 +367,7 @@ function writtenFields(watch: WatchContent) {
     batch: { max_images: batch.maxImages, max_wait_s: batch.maxWaitS },
     existing,
     paused,
+    camera_health: cameraHealth,
   };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
 import { hasMoved, mayBeWritten, type FileRead } from '../../api/schemas/file-read.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
-import type { Detection, ImageResult } from '../../api/schemas/image.js';
+import type { Detection, ImageResult, PictureLook } from '../../api/schemas/image.js';
 import type { NamedVersion } from '../../api/schemas/model.js';
 import type { Detector } from '../../execution/detector.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
@@ -60,7 +60,7 @@ export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 
 /** The facts of an image that was not run. */
-const NOTHING = { taken: null, keys: null, found: null };
+const NOTHING = { taken: null, keys: null, found: null, look: null };
 
 interface Ended {
   workerId: string;
@@ -69,6 +69,8 @@ interface Ended {
   keys: ReuseKeys | null;
   /** The boxes that the network found, see `packFound`; null where it did not run. */
   found: Uint8Array | null;
+  /** Null where the job does not ask for it. */
+  look: PictureLook | null;
 }
 
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
@@ -97,16 +99,16 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
     try {
       const { settings, image } = run;
       const { options, used } = runner.views.resolve(settings.options, image.path, settings.keyId);
-      const { result, outcome, found } = await withPicture(runner, run, async (picture) => {
+      const { result, outcome, found, look } = await withPicture(runner, run, async (picture) => {
         const request = { ...requestOf(run), options, ...(picture && { image: picture }) };
-        const { found = null, ...result } = await runner.detector.detect(request);
+        const { found = null, look = null, ...result } = await runner.detector.detect(request);
         const outcome = await outcomeOf(runner, run, picture, { ...result, ...used });
-        return { result, outcome, found };
+        return { result, outcome, found, look };
       });
       const keys = runner.reuse?.keysOf(settings, image.path, result) ?? null;
       const { workerId, modelDigest } = result;
       const model = versionOf({ ...result, name: result.model, digest: modelDigest });
-      return { kind: 'done', outcome, workerId, taken: await time, keys, model, found };
+      return { kind: 'done', outcome, workerId, taken: await time, keys, model, found, look };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -126,15 +128,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       }
       if (await isPart(runner, run.image.path, error)) {
         const file = error.file ?? null;
-        return {
-          kind: 'part',
-          outcome,
-          workerId,
-          taken: await time,
-          keys: null,
-          found: null,
-          file,
-        };
+        return { kind: 'part', outcome, workerId, ...NOTHING, taken: await time, file };
       }
       if (!passing || triedOften) {
         const { jobId, image } = run;
@@ -145,7 +139,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
             'image failed unexpectedly',
           );
         }
-        return { kind: 'done', outcome, workerId, taken: await time, keys: null, found: null };
+        return { kind: 'done', outcome, workerId, ...NOTHING, taken: await time };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
@@ -185,7 +179,8 @@ function requestOf({ jobNumber, settings, image, model, priority, deadlineMs, si
     signal,
     ...(model !== null && { model }),
     ...(settings.keyId !== null && { keyId: settings.keyId }),
-    ...(settings.reuse === 'content' && { digest: true }),
+    ...((settings.reuse === 'content' || settings.cameraHealth) && { digest: true }),
+    ...(settings.cameraHealth && { look: true }),
     ...(settings.scoreFloor !== undefined && { scoreFloor: settings.scoreFloor }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };

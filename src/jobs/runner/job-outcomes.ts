@@ -67,9 +67,9 @@ export class JobOutcomes {
     return this.#unsaved.length > 0 && !this.#saving;
   }
 
-  add(index: number, { outcome, workerId, taken, keys, found }: KnownEnd): void {
+  add(index: number, { outcome, workerId, taken, keys, found, look }: KnownEnd): void {
     const ok = outcome.status === 'ok';
-    this.#add({ index, ok, outcome: JSON.stringify(outcome), taken, keys, found }, workerId);
+    this.#add({ index, ok, outcome: JSON.stringify(outcome), taken, keys, found, look }, workerId);
   }
 
   /** The image did not run. */

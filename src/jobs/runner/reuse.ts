@@ -34,10 +34,12 @@ export class Reuse {
   }
 
   /**
-   * Whether `takeOver` may give anything. A drawn copy is made of an image that runs; photos of an upload are its own.
+   * Whether `takeOver` may give anything. A drawn copy and a look are made of an image that runs; photos of an upload
+   * are its own.
    */
-  isWanted({ reuse, annotate, upload, scoreFloor }: JobSettings): boolean {
-    return reuse !== 'off' && !annotate && upload === undefined && scoreFloor !== undefined;
+  isWanted({ reuse, annotate, upload, scoreFloor, cameraHealth }: JobSettings): boolean {
+    const mustRun = annotate || cameraHealth === true || upload !== undefined;
+    return reuse !== 'off' && !mustRun && scoreFloor !== undefined;
   }
 
   /** The keys under which the result of an image can be found; none if it was not read from a file. */

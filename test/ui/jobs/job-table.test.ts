@@ -44,6 +44,8 @@ const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEven
     job_progress: 'running',
     job_completed: 'completed',
     job_failed: 'failed',
+    camera_finding_opened: 'completed',
+    camera_finding_closed: 'completed',
   } as const;
   return {
     event: name,

@@ -48,7 +48,9 @@ const deliveryLogSchema = z
     webhook_id: webhookId,
     event: z.enum(WEBHOOK_EVENTS),
     state,
-    created_at: timestampSchema.openapi({ description: 'When the job ended, in Unix seconds' }),
+    created_at: timestampSchema.openapi({
+      description: 'When the job ended, or a finding of a camera changed, in Unix seconds',
+    }),
     attempt_count: count,
     attempts: z
       .array(attemptSchema)
@@ -128,7 +130,7 @@ function toWireLog(
 ): WebhookListBody['deliveries'][number] {
   return {
     webhook_id: kept.deliveryId,
-    event: webhookEvent(status),
+    event: webhookEvent(status, kept.finding?.change ?? null),
     state: kept.state,
     created_at: kept.createdAt,
     attempt_count: kept.attemptsMade,

@@ -1,0 +1,107 @@
+/** Cameras of watches and their findings, as the interface shows them. */
+import { z } from '@hono/zod-openapi';
+import { snakeCase } from '../api/snake-case.js';
+import { FINDING_KINDS } from '../cameras/camera-health.js';
+import { textOf } from '../store/camera-pictures.js';
+import type { CameraRecord, ClosedFinding } from '../store/health-rows.js';
+import type { FindingNews } from '../store/job.js';
+import { EXAMPLE_JOB_ID, timestampSchema } from './job-fields.js';
+
+export const findingKindSchema = z.enum(FINDING_KINDS).openapi('FindingKind', {
+  description:
+    'covered: dark in hours that are light as a rule, or of one colour; frozen: the same picture again; moved: another ' +
+    'view; blurred; late: no picture for much longer than usual; unusual_counts, unusual_confidence: boxes far from ' +
+    'those of the same hours before',
+});
+
+const wallTimeSchema = z.string().openapi({
+  description: 'When a picture was taken, as the clock on the wall showed it, without a zone',
+  example: '2025-11-26T14:30:00',
+});
+
+const imageSchema = z
+  .object({ job_id: z.string(), index: z.int(), path: z.string() })
+  .openapi('CameraImage', {
+    description: 'An image of a job',
+    example: { job_id: EXAMPLE_JOB_ID, index: 0, path: 'cameras/north/0007.jpg' },
+  });
+const imageOrNull = z.union([imageSchema, z.null()]);
+
+const finding = {
+  kind: findingKindSchema,
+  began: wallTimeSchema,
+  image: imageOrNull.openapi({
+    description: 'The picture that began it, of a late camera its last one; null: removed',
+  }),
+};
+const openSchema = z
+  .object({
+    ...finding,
+    silenced_until: timestampSchema
+      .nullable()
+      .openapi({ description: 'Neither events nor webhooks before, in Unix seconds' }),
+  })
+  .openapi('CameraFinding');
+const closedSchema = z.object({ ...finding, ended: wallTimeSchema }).openapi('ClosedCameraFinding');
+
+const cameraWire = snakeCase(
+  z.object({
+    camera: z.string().openapi({
+      description: 'The folder of its pictures, as their paths have it',
+      example: 'cameras/north',
+    }),
+    lastTaken: wallTimeSchema,
+    lastImage: imageOrNull.openapi({ description: 'Null once its job is removed' }),
+    findings: z.array(openSchema).openapi({ description: 'Open ones' }),
+    closed: z
+      .array(closedSchema)
+      .openapi({ description: 'The last 20 that are over, newest first' }),
+  }),
+);
+export const cameraSchema = z.object(cameraWire.shape).openapi('Camera');
+export type CameraBody = z.infer<typeof cameraSchema>;
+
+export function toWireCamera({ camera, last, picture, open, closed }: CameraRecord): CameraBody {
+  return cameraWire.toWire({
+    camera,
+    lastTaken: textOf(last),
+    lastImage: toWireImage(picture),
+    findings: open.map((each) => ({
+      ...toWireFinding(each),
+      silenced_until: each.silencedUntil,
+    })),
+    closed: closed.map((each) => ({ ...toWireFinding(each), ended: textOf(each.ended) })),
+  });
+}
+
+type ShownFinding = Pick<ClosedFinding, 'kind' | 'began'> & { image: CameraRecord['picture'] };
+
+const toWireFinding = ({ kind, began, image }: ShownFinding) => ({
+  kind,
+  began: textOf(began),
+  image: toWireImage(image),
+});
+
+const toWireImage = (image: CameraRecord['picture']) =>
+  image && { job_id: image.jobId, index: image.index, path: image.path };
+
+/** A change of a finding in an event, which says of which job the image is. */
+export const newsSchema = z.object({
+  camera: z.string(),
+  kind: findingKindSchema,
+  began: wallTimeSchema,
+  index: z.int(),
+});
+export type WireNews = z.infer<typeof newsSchema>;
+
+export const toWireNews = ({
+  camera,
+  kind,
+  began,
+  index,
+}: Omit<FindingNews, 'change'>): WireNews => ({
+  camera,
+  kind,
+  began: textOf(began),
+  index,
+});
