@@ -43,7 +43,7 @@ beforeAll(async () => {
   writeFileSync(
     join(folder, 'keys'),
     Object.entries(KEYS)
-      .map(([name, key]) => `${name} ${key}`)
+      .map(([name, key]) => `${key} ${name}`)
       .join('\n'),
   );
   receiver = createServer((request, response) => {
