@@ -50,7 +50,7 @@ export interface CameraPicture {
   contentDigest?: string | undefined;
 }
 
-export const HEALTH_OPTIONS = {
+const HEALTH_OPTIONS = {
   /** Pictures in a row that open a finding, and that close it. */
   inRow: 4,
   /** Pictures that must be known of an hour of the day before it is judged, and in all before one is late. */

@@ -230,10 +230,11 @@ export class HealthWrites {
     ) as { camera: string }[];
     for (const { camera } of late) {
       const row = this.#row(watch, camera);
-      if (row?.health.last == null) continue;
+      const last = row?.health.last ?? null;
+      if (row === null || last === null) continue;
       // The clock of the camera may be another one, so the time since the arrival counts.
       const passed = now - Math.max(row.arrivedAt, since);
-      this.#save(row, [atTime(row.health, row.health.last.time + passed)], now);
+      this.#save(row, [atTime(row.health, last.time + passed)], now);
     }
     return late.length === LATE_PER_STEP;
   }

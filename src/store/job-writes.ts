@@ -115,8 +115,8 @@ export class JobWrites {
     const { origin, modelName = ended.spec.options.modelName } = retry;
     const options = { ...ended.spec.options, modelName };
     // The pictures have counted for their cameras, or came too late to count.
-    const { cameraHealth: _, ...spec } = ended.spec;
-    const settings = { ...spec, options, origin, keyId, labels, reuse } satisfies JobSettings;
+    const changes = { options, origin, keyId, labels, reuse, cameraHealth: undefined };
+    const settings: JobSettings = { ...ended.spec, ...changes };
     return this.#add(retry, settings, images, { retryOf }, (number) => {
       this.#copyImages(ended.number, number, which);
     });

@@ -33,7 +33,7 @@ export interface JobSettings extends SubmissionFields {
   /** See `DetectRequest`. Absent in jobs of earlier versions: they have the boxes of their own question alone. */
   scoreFloor?: number;
   /** The pictures count for the health of their cameras; absent in jobs of no such watch. */
-  cameraHealth?: true;
+  cameraHealth?: true | undefined;
 }
 
 /** The request that submitted the job. */

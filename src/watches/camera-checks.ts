@@ -1,4 +1,4 @@
-/** Takes in the pictures of cameras and finds the late ones, for the watches that ask for it, a small step at a time. */
+/** Takes in the pictures of cameras and finds late ones in small steps, for the watches that ask for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/logger-port.js';
 import type { WatchLedger } from './watch-ledger.js';

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import type { JobEvent } from '../../src/store/job.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
-import { specOf, TemporaryFolder } from '../jobs/job-folder.js';
+import { TemporaryFolder } from '../jobs/job-folder.js';
 import { SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
+import { contentOf } from '../watches/watched-folder.js';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -28,18 +29,9 @@ class Cameras implements AsyncDisposable {
   }
 
   async addWatch(name = 'gate'): Promise<void> {
-    const { imagePaths: _, typed: _typed, ...settings } = specOf({ callbackUrl: URL });
     const content = {
-      paths: ['in'],
-      settleMs: 100,
-      intervalMs: 500,
-      schedule: null,
-      batch: { maxImages: 100, maxWaitS: 0 },
-      existing: 'take' as const,
-      paused: false,
-      cameraHealth: true,
-      request: {},
-      settings,
+      ...contentOf({ cameraHealth: true }),
+      settings: { ...contentOf().settings, callbackUrl: URL },
     };
     this.watch = (await this.store.addWatch('', name, content, [], START)).number;
   }

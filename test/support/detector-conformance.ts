@@ -7,6 +7,7 @@ import { unpackFound } from '../../src/boxes/found-boxes.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
 import type { Detection } from '../../src/api/schemas/image.js';
+import { LEAST_SPREAD, levelsOf, LOOK_CELLS } from '../../src/cameras/picture-look.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models/demo');
@@ -98,6 +99,14 @@ export function detectorConformance(
       expect(modelDigest).toMatch(/^[0-9a-f]{16}$/);
       const image = readFileSync(join(DEMO, PICTURE));
       expect(await detect({}, { image })).not.toHaveProperty('file');
+    });
+
+    it('have the look of the picture where the request asks for it', async () => {
+      expect(await detect()).not.toHaveProperty('look');
+      const { look } = await detect({}, { look: true });
+      expect(look?.grey).toHaveLength(LOOK_CELLS);
+      expect(levelsOf(look!.grey).spread).toBeGreaterThan(LEAST_SPREAD);
+      expect(look?.sharpness).toBeGreaterThan(0);
     });
 
     it('have all boxes above a score floor where the request has one, whatever it asks for', async () => {

@@ -282,7 +282,7 @@ class _CameraFindingChangeFields(TypedDict, total=False):
     #: Unix time in seconds, fractional
     silenced_until: float
     #: It is how the camera is: the finding ends
-    dismissed: Literal[true]
+    dismissed: bool
 
 
 class CameraFindingChange(_CameraFindingChangeFields):

@@ -19,7 +19,7 @@ const findingPatchSchema = z
     kind: findingKindSchema,
     silenced_until: timestampSchema.optional(),
     dismissed: z
-      .literal(true)
+      .boolean()
       .optional()
       .openapi({ description: 'It is how the camera is: the finding ends' }),
   })
@@ -72,7 +72,7 @@ export function cameraRoutes(route: AddRoute, { watches, config }: RouteParts): 
     const keyId = c.get('keyId');
     const body = validate(findingPatchSchema, await readJson(c, config.maxBodyBytes));
     const { camera, kind, silenced_until: silencedUntil, dismissed } = body;
-    if ((silencedUntil === undefined) === (dismissed === undefined)) {
+    if ((silencedUntil === undefined) !== (dismissed === true)) {
       throw refused('Give one of silenced_until and dismissed.', '#');
     }
     const action = silencedUntil === undefined ? 'dismiss' : { silencedUntil };
