@@ -47,6 +47,7 @@ export interface AskedParts {
     | 'filteredImages'
     | 'passing'
     | 'countSums'
+    | 'countUndismissed'
     | 'countStanding'
     | 'countEvents'
   >;

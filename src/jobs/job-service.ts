@@ -249,10 +249,10 @@ export class JobService implements JobImages {
     return { entries: found.images.map(toEntry), matching: found.matching };
   }
 
-  async countSums(jobId: string): Promise<CountSums> {
+  async countSums(jobId: string, rule: PictureRule | null = null): Promise<CountSums> {
     const { store } = this.#parts;
     const { number } = await store.find(jobId, null);
-    return countSums(store, { jobs: number }, null);
+    return countSums(store, { jobs: number }, null, rule);
   }
 
   async countEvents(jobId: string, rule: EventRule): Promise<CountedEvents> {

@@ -2,9 +2,10 @@
  * Which boxes of the pictures of a camera are of vehicles that stand, from the boxes that jobs keep. It is known after
  * the last picture of a stay only, so all pictures of the camera are read before the first one is counted.
  */
-import type { Detection } from '../api/schemas/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { countClasses, countRegions } from '../boxes/class-counts.js';
 import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
+import { dismissalOf } from '../cameras/dismissal.js';
 import {
   foldPicture,
   noPlaces,
@@ -21,6 +22,7 @@ import { NeedsView } from './asked-rows.js';
 import { secondsOf, type CameraPictures, type PictureRow } from './camera-pictures.js';
 import { folderOf, hourOf } from './count-rows.js';
 import { SumsByHour, type HourRow } from './count-sum.js';
+import { DismissedPlaces, type Dismissal } from './dismissed-places.js';
 import type { AskedJobRow } from './job-parts.js';
 import {
   optionsFor,
@@ -29,6 +31,7 @@ import {
   type CountedRow,
   type PictureCount,
 } from './picture-counts.js';
+import type { Statements } from './statements.js';
 
 /** A box of the question. */
 interface PlacedBox {
@@ -45,8 +48,19 @@ interface PlacedPicture {
   regions: string[] | null;
 }
 
+interface StandingPicture {
+  taken: string | null;
+  task: number;
+  image: ImageSize;
+  dismissed: readonly Dismissal[];
+}
+
 interface BestBox extends Detection {
   task: number;
+  /** Size of its picture. */
+  image: ImageSize;
+  /** The number of the dismissed place that it lies over; null: none. */
+  dismissal: number | null;
 }
 
 export interface StandingPlace {
@@ -59,6 +73,7 @@ export interface StandingPlace {
 /** The pictures of one camera. */
 export class StandingBoxes {
   readonly #asked: Asked;
+  readonly #dismissed: DismissedPlaces;
   readonly #places: Places = noPlaces();
   readonly #pictures: PlacedPicture[] = [];
   /** Stays of which it is certain that they are static. */
@@ -67,8 +82,9 @@ export class StandingBoxes {
   readonly #best = new Map<number, BestBox>();
 
   /** `asked`: with an empty question each job's own. */
-  constructor(asked: Asked) {
+  constructor(asked: Asked, dismissed: DismissedPlaces) {
     this.#asked = asked;
+    this.#dismissed = dismissed;
   }
 
   /** Reads all pictures of the camera. Throws `NeedsView`. */
@@ -94,9 +110,13 @@ export class StandingBoxes {
     const rules = rulesOf(options);
     const found = foundOf(row.found, resultOf(row), all, rules.faintConfidence);
     const { detections, regionCounts } = refineDetections(found, options);
-    const stays = this.#staysOf(taken, task, found.image, faintBoxes(found, options, rules), rules);
+    const dismissed = this.#dismissed.of(job.keyId, row);
+    const isDismissed = (box: Detection) => dismissalOf(dismissed, box, found.image) !== undefined;
+    const faint = faintBoxes(found, options, rules);
+    const stays = this.#staysOf({ taken, task, image: found.image, dismissed }, faint, rules);
     picture.regions = regionCounts === undefined ? null : Object.keys(regionCounts);
-    picture.boxes = detections.map(({ class: name, box, regions }) => ({
+    const counted = detections.filter((box) => !isDismissed(box));
+    picture.boxes = counted.map(({ class: name, box, regions }) => ({
       class: name,
       regions,
       stay: stays.get(box) ?? null,
@@ -105,22 +125,21 @@ export class StandingBoxes {
 
   /** The stays of the boxes of a picture. A picture without a time stands nowhere in the order of them. */
   #staysOf(
-    taken: string | null,
-    task: number,
-    { width, height }: { width: number; height: number },
+    { taken, task, image, dismissed }: StandingPicture,
     boxes: Detection[],
     rules: PlaceRules,
   ): ReadonlyMap<Detection['box'], number | null> {
     const time = secondsOf(taken);
     if (time === null) return new Map();
-    const picture = { key: String(task), time, width, height, boxes };
+    const picture = { key: String(task), time, ...image, boxes };
     const placed = foldPicture(this.#places, picture, rules);
     for (const { stay, static: isStatic } of placed.decided) if (isStatic) this.#static.add(stay);
     boxes.forEach((box, at) => {
       const place = placed.boxes[at]?.place ?? null;
       const best = place === null ? undefined : this.#best.get(place);
       if (place !== null && box.confidence > (best?.confidence ?? 0)) {
-        this.#best.set(place, { ...box, task });
+        const dismissal = dismissalOf(dismissed, box, image)?.id ?? null;
+        this.#best.set(place, { ...box, task, image, dismissal });
       }
     });
     return new Map(boxes.map(({ box }, at) => [box, placed.boxes[at]?.stay ?? null]));
@@ -155,13 +174,15 @@ export class StandingBoxes {
 
 /** Sums by folder and hour. Throws `NeedsView`. */
 export function* standingSums(
+  statements: Statements,
   pictures: CameraPictures,
   asked: Asked,
   choice: StaticChoice,
 ): Generator<undefined, HourRow[]> {
   const sums = new SumsByHour();
+  const dismissed = new DismissedPlaces(statements);
   for (const camera of pictures.cameras) {
-    const standing = new StandingBoxes(asked);
+    const standing = new StandingBoxes(asked, dismissed);
     yield* standing.read(pictures, camera);
     for (const { row, count } of standing.counts(choice)) {
       const { path, taken, takenFrom } = row;
