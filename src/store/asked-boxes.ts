@@ -72,7 +72,10 @@ export function refineStored(
 ): Refined {
   const least = leastThreshold(options.asked);
   const found = foundOf(stored.found, result, options, least);
-  return { ...refineDetections(found, optionsOf(question, options, stored.view)), image: found.image };
+  return {
+    ...refineDetections(found, optionsOf(question, options, stored.view)),
+    image: found.image,
+  };
 }
 
 /** The options of the question for an image, with the regions that its boxes are sorted into. */
