@@ -53,7 +53,7 @@ export type NewDismissalBody = z.infer<typeof newDismissalSchema>;
 export type DismissalBody = z.infer<typeof dismissalSchema>;
 export type DismissalListBody = z.infer<typeof dismissalListSchema>;
 
-const params = z.object({ id: z.coerce.number().int().openapi({ type: 'integer', example: 1 }) });
+const params = z.object({ id: z.int().openapi({ example: 1 }) });
 
 export function dismissalRoutes(route: AddRoute, { jobs, hide, config }: RouteParts): void {
   route(
