@@ -40,8 +40,8 @@ export interface JobImages {
     page: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }>;
   /**
-   * The images that have an outcome so far, by folder and hour. Without a rule all boxes are counted; without a question
-   * those that stand are not told from others.
+   * The images that have an outcome so far, by folder and hour. Without a rule all boxes are counted; without a
+   * question those that stand are not told from others.
    */
   countSums(jobId: string, rule?: PictureRule): Promise<CountSums>;
   /** The images that have an outcome so far, as events. */

@@ -1,4 +1,4 @@
-/** What the boxes in dismissed places are of the counts of stored jobs, on the thread of the store. */
+/** The share of dismissed places in the counts of stored jobs, on the thread of the store. */
 import type { Asked } from './asked-boxes.js';
 import type { CameraPictures } from './camera-pictures.js';
 import { folderOf, hourOf } from './count-rows.js';

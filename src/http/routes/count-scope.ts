@@ -1,4 +1,4 @@
-/** Whose images are counted, of which hours, and which of them are left out: of every route over the jobs of a scope. */
+/** Whose images are counted, of which hours, and which are left out: of every route over the jobs of a scope. */
 import { z } from '@hono/zod-openapi';
 import { CAMERAS, STATIC_CHOICES } from '../../api/job-values.js';
 import { notRunSchema } from '../../answers/job-fields.js';
