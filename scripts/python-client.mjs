@@ -92,6 +92,12 @@ const OPTIONS = [
     over: 'Question',
     text: 'Whose images are counted, of which hours, and what is counted together.',
   },
+  {
+    name: 'PlacesScope',
+    ...renamed(queryOf('/v1/places'), { from: 'since', to: 'until' }),
+    over: 'Question',
+    text: 'In whose images, of which hours, places are found.',
+  },
 ];
 
 const ANSWERS = [
@@ -109,6 +115,7 @@ const ANSWERS = [
     text: "The job is on the service's disk.",
   },
   { name: 'JobFields', ...fieldsOf('JobStatus'), text: 'A job, and how far it is.' },
+  { name: 'Dismissal', ...fieldsOf('Dismissal'), text: 'A place whose boxes are not counted.' },
   { name: 'View', ...fieldsOf('View'), text: 'Regions that the service stores by name.' },
   {
     name: 'Watch',

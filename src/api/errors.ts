@@ -64,6 +64,8 @@ const ROWS = {
   view_not_found: { status: 404, title: 'View not found', of: 'request' },
   view_changed: { status: 409, title: 'The view was changed meanwhile', of: 'request' },
   unknown_view: { status: 422, title: 'View of the request not found', of: 'request' },
+  // Dismissed places.
+  dismissal_not_found: { status: 404, title: 'Dismissal not found', of: 'request' },
   // Uploads.
   upload_not_found: { status: 404, title: 'Upload not found', of: 'request' },
   upload_in_use: { status: 409, title: 'A job has the upload already', of: 'request' },

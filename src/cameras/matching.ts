@@ -42,6 +42,21 @@ const GROUPS = new Map([
 /** Classes that a detector takes for one another are one group; any other class is its own. */
 export const classGroup = (name: string): string => GROUPS.get(classKey(name)) ?? classKey(name);
 
+interface Size {
+  width: number;
+  height: number;
+}
+
+/** The sides of two pictures of one camera have one ratio, but for rounding. */
+const MOST_SHAPE_DIFFERENCE = 0.02;
+
+/** The factor from pixels of a picture to those of another one; null: it shows another view, by its shape. */
+export function scaleBetween(picture: Size, { width, height }: Size): number | null {
+  const scale = width / picture.width;
+  const difference = Math.abs((picture.height * scale) / height - 1);
+  return difference > MOST_SHAPE_DIFFERENCE ? null : scale;
+}
+
 export interface Match<P, F> {
   place: P;
   found: F;

@@ -8,6 +8,7 @@ import {
   commonShift,
   isOtherLight,
   matchPlaces,
+  scaleBetween,
   type Framed,
   type MatchRules,
 } from './matching.js';
@@ -170,20 +171,14 @@ export const unplaced = ({ key, time, boxes }: Picture): PlacedPicture => ({
   decided: [],
 });
 
-/** The sides of two pictures of one camera have one ratio, but for rounding. */
-const MOST_SHAPE_DIFFERENCE = 0.02;
-
 /**
  * Folds the next picture into `state`, which it changes. A picture of another shape than the first shows another view:
  * it is left out, and its boxes are unknown.
  */
 export function foldPicture(state: Places, picture: Picture, rules: PlaceRules): PlacedPicture {
   state.size ??= { width: picture.width, height: picture.height };
-  const { width, height } = state.size;
-  const scale = width / picture.width;
-  if (Math.abs((picture.height * scale) / height - 1) > MOST_SHAPE_DIFFERENCE) {
-    return unplaced(picture);
-  }
+  const scale = scaleBetween(picture, state.size);
+  if (scale === null) return unplaced(picture);
   return new Fold(state, picture, rules, scale).result();
 }
 

@@ -21,6 +21,8 @@ import type {
   CountsQuery,
   DetectRequest,
   DetectResponse,
+  Dismissal,
+  DismissalList,
   DrawnQuery,
   EventGap,
   FolderPage,
@@ -44,7 +46,10 @@ import type {
   JobSummary,
   Model,
   ModelList,
+  NewDismissal,
   PageCursor,
+  Places,
+  PlacesQuery,
   ResultFormat,
   SettingList,
   Usage,
@@ -240,6 +245,27 @@ export class LatticeClient {
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const query = queryOf({ ...scope, format: 'csv', ...options.question });
     return this.#calls.file(`/v1/counts${query}`, options);
+  }
+
+  /** Places in which vehicles stood, over the jobs of a watch or with a tag. */
+  places(scope: PlacesQuery, options: AskOptions = {}): Promise<Places> {
+    const query = queryOf({ ...scope, ...options.question });
+    return this.#calls.get(`/v1/places${query}`, options, RESULT_MS);
+  }
+
+  /** Dismissed places, oldest first. */
+  async dismissals(options?: CallOptions): Promise<Dismissal[]> {
+    return (await this.#calls.get<DismissalList>(DISMISSALS, options)).dismissals;
+  }
+
+  /** Leaves boxes over this one out of counts from now on, in images of the same folder. */
+  dismissPlace(place: NewDismissal, options?: CallOptions): Promise<Dismissal> {
+    return this.#calls.post(DISMISSALS, place, {}, options);
+  }
+
+  /** Boxes in the place are counted again. */
+  async deleteDismissal(id: number, options?: CallOptions): Promise<void> {
+    await this.#calls.blob(`${DISMISSALS}/${id}`, options, 'DELETE');
   }
 
   /** Differences from the job `other` over the same images: a page of the images with changes, most changes first. */
@@ -453,6 +479,8 @@ export class LatticeClient {
     return waitForEnd(this, jobId, options.deadlineMs ?? this.#deadlineMs ?? WAIT_MS, options);
   }
 }
+
+const DISMISSALS = '/v1/places/dismissals';
 
 function watchPath(name: string): string {
   return `/v1/watches/${encodeURIComponent(name)}`;

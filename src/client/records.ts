@@ -5,6 +5,7 @@ import type { WireQuestion } from '../api/question.js';
 import type { changesQuerySchema } from '../http/routes/jobs/changes.js';
 import type { countsQuerySchema as countedQuerySchema } from '../http/routes/counts.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
+import type { placesQuerySchema } from '../http/routes/places.js';
 import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
 import type { exportQuerySchema } from '../http/routes/jobs/result.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
@@ -47,6 +48,12 @@ export type { JobAgreementBody as JobAgreement } from '../http/routes/jobs/agree
 export type { JobChangesBody as JobChanges } from '../http/routes/jobs/changes.js';
 export type { JobCountsBody as JobCounts } from '../http/routes/jobs/counts.js';
 export type { CountsBody as Counts } from '../http/routes/counts.js';
+export type { PlacesBody as Places } from '../http/routes/places.js';
+export type {
+  DismissalBody as Dismissal,
+  DismissalListBody as DismissalList,
+  NewDismissalBody as NewDismissal,
+} from '../http/routes/dismissals.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
 export type {
@@ -94,6 +101,8 @@ export type CountsBy = z.output<typeof countsQuerySchema>['by'];
 export type JobCountsQuery = Omit<z.input<typeof countsQuerySchema>, 'format'>;
 /** The jobs of a watch, with a tag, or both; `from` and `to` bound the hours. */
 export type CountsQuery = Omit<z.input<typeof countedQuerySchema>, 'format'>;
+/** As `CountsQuery`; `camera` says which images are of one camera. */
+export type PlacesQuery = z.input<typeof placesQuerySchema>;
 export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;
 /** A question of the boxes that a job keeps: options that are left out are as the job asked. */
 export type JobQuestion = Partial<WireQuestion & { classes: readonly string[] }>;

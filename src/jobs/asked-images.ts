@@ -48,6 +48,7 @@ export interface AskedParts {
     | 'filteredImages'
     | 'passing'
     | 'countSums'
+    | 'countUndismissed'
     | 'countStanding'
     | 'countEvents'
     | 'standingImages'

@@ -3,6 +3,7 @@ import type { Asked } from '../store/asked-boxes.js';
 import type { ViewNeeded } from '../store/count-reads.js';
 import type { PictureRule } from '../store/camera-pictures.js';
 import type { CountedEvents, EventRule } from '../store/event-rows.js';
+import type { FoundPlaces } from '../store/place-rows.js';
 import type { Counted } from '../store/count-tally.js';
 import type { CountScope } from '../store/count-rows.js';
 import { CountSum } from '../store/count-sum.js';
@@ -11,20 +12,18 @@ import type { QuestionViews } from './question-views.js';
 
 export type CountSums = Counted & { total: CountSum };
 
-/** Counts by the question of each job, or by another one. */
+/** Counts by the question of each job, or by another one. Without a rule all boxes are counted, dismissed ones too. */
 export async function countSums(
-  store: Pick<ServiceStore, 'countSums' | 'countStanding'>,
+  store: Pick<ServiceStore, 'countSums' | 'countUndismissed' | 'countStanding'>,
   scope: CountScope,
   views: QuestionViews | null,
   rule: PictureRule | null = null,
 ): Promise<CountSums> {
-  const counted = await answer(
-    (asked) =>
-      asked !== null && rule !== null && rule.static !== 'include'
-        ? store.countStanding(scope, asked, rule)
-        : store.countSums(scope, asked),
-    views,
-  );
+  const counted = await answer((asked) => {
+    if (rule === null) return store.countSums(scope, asked);
+    if (asked === null || rule.static === 'include') return store.countUndismissed(scope, asked);
+    return store.countStanding(scope, asked, rule);
+  }, views);
   const total = new CountSum();
   for (const { sum } of counted.sums) total.merge(sum);
   return { ...counted, total };
@@ -38,6 +37,16 @@ export function countEvents(
   views: QuestionViews | null,
 ): Promise<CountedEvents> {
   return answer((asked) => store.countEvents(scope, asked, rule), views);
+}
+
+/** Places in which vehicles stood, by the question of each job or by another one. */
+export function findPlaces(
+  store: Pick<ServiceStore, 'findPlaces'>,
+  scope: CountScope,
+  rule: PictureRule,
+  views: QuestionViews,
+): Promise<FoundPlaces> {
+  return views.answer((asked) => store.findPlaces(scope, asked, rule));
 }
 
 async function answer<T extends object>(

@@ -23,11 +23,13 @@ import {
 } from '../store/job.js';
 import type { Question } from '../api/question.js';
 import { AskedImages } from './asked-images.js';
-import { countEvents, countSums, type CountSums } from './count-sums.js';
+import { countEvents, countSums, findPlaces, type CountSums } from './count-sums.js';
 import { QuestionViews } from './question-views.js';
 import type { CountScope } from '../store/count-rows.js';
 import type { PictureRule } from '../store/camera-pictures.js';
 import type { CountedEvents, EventRule } from '../store/event-rows.js';
+import type { FoundPlaces } from '../store/place-rows.js';
+import { Dismissals } from './dismissals.js';
 import { ImagePages } from './image-pages.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
@@ -72,9 +74,12 @@ const IMAGES_PER_READ = 1000;
 export class JobService implements JobImages {
   readonly #parts: ServiceParts;
   readonly #pages = new ImagePages();
+  /** Places that are left out of counts. */
+  readonly dismissals: Dismissals;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
+    this.dismissals = new Dismissals(parts.store);
   }
 
   /**
@@ -249,10 +254,10 @@ export class JobService implements JobImages {
     return { entries: found.images.map(toEntry), matching: found.matching };
   }
 
-  async countSums(jobId: string): Promise<CountSums> {
+  async countSums(jobId: string, rule: PictureRule | null = null): Promise<CountSums> {
     const { store } = this.#parts;
     const { number } = await store.find(jobId, null);
-    return countSums(store, { jobs: number }, null);
+    return countSums(store, { jobs: number }, null, rule);
   }
 
   async countEvents(jobId: string, rule: EventRule): Promise<CountedEvents> {
@@ -279,6 +284,18 @@ export class JobService implements JobImages {
     keyId: string | null,
   ): Promise<CountedEvents> {
     return countEvents(this.#parts.store, scope, rule, await this.#viewsOf(rule, question, keyId));
+  }
+
+  /** Places over jobs, like `countsOf`. */
+  async placesOf(
+    scope: CountScope,
+    camera: PictureRule['camera'],
+    question: Question | null,
+    keyId: string | null,
+  ): Promise<FoundPlaces> {
+    const { store, views } = this.#parts;
+    const opened = await QuestionViews.open(views, question ?? {}, keyId);
+    return findPlaces(store, scope, { camera, static: 'only' }, opened);
   }
 
   /** Null: each job's own counts are taken as they are stored. */

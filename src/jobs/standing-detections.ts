@@ -3,7 +3,7 @@ import type { StaticChoice } from '../api/job-values.js';
 import type { Detection } from '../api/schemas/image.js';
 import { countRegions } from '../boxes/class-counts.js';
 import type { Refined } from '../store/asked-boxes.js';
-import { MOVES, UNKNOWN, type StandingImages } from '../store/standing-images.js';
+import { DISMISSED, MOVES, UNKNOWN, type StandingImages } from '../store/standing-images.js';
 
 export class StandingDetections {
   readonly #images: StandingImages;
@@ -28,7 +28,7 @@ export class StandingDetections {
     // An image that has ended since the others were read has none of them.
     const isKnown = this.#images.boxes[index] === refined.detections.length;
     const detections = refined.detections
-      .map((detection, at) => this.#marked(detection, isKnown ? begin + at : null))
+      .flatMap((detection, at) => this.#marked(detection, isKnown ? begin + at : null))
       .filter((detection) => this.#isChosen(detection));
     const { regionCounts } = refined;
     return {
@@ -38,11 +38,13 @@ export class StandingDetections {
     };
   }
 
-  #marked(detection: Detection, at: number | null): Detection {
+  /** Empty for a box that was dismissed. */
+  #marked(detection: Detection, at: number | null): Detection[] {
     const mark = at === null ? UNKNOWN : (this.#images.stayOf[at] ?? UNKNOWN);
-    if (mark === UNKNOWN) return { ...detection, static: 'unknown' };
-    if (mark === MOVES) return { ...detection, static: 'no' };
-    return { ...detection, static: 'yes', stay: this.#images.stays[mark] };
+    if (mark === DISMISSED) return [];
+    if (mark === UNKNOWN) return [{ ...detection, static: 'unknown' }];
+    if (mark === MOVES) return [{ ...detection, static: 'no' }];
+    return [{ ...detection, static: 'yes', stay: this.#images.stays[mark] }];
   }
 
   /** Where it is not certain that a vehicle stands, it does not. */

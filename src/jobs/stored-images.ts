@@ -39,7 +39,10 @@ export interface JobImages {
     filter: ImageFilter,
     page: { offset: number; limit: number; sort?: ImageSort },
   ): Promise<{ entries: ImageEntry[]; matching: number }>;
-  /** The images that have an outcome so far, by folder and hour. Without a question all boxes are counted. */
+  /**
+   * The images that have an outcome so far, by folder and hour. Without a rule all boxes are counted; without a
+   * question those that stand are not told from others.
+   */
   countSums(jobId: string, rule?: PictureRule): Promise<CountSums>;
   /** The images that have an outcome so far, as events. */
   countEvents(jobId: string, rule: EventRule): Promise<CountedEvents>;

@@ -38,6 +38,8 @@ import { settingRoutes } from '../http/routes/settings.js';
 import { uploadRoutes } from '../http/routes/uploads.js';
 import { usageRoutes } from '../http/routes/usage.js';
 import { uiRoutes } from '../http/routes/ui.js';
+import { dismissalRoutes } from '../http/routes/dismissals.js';
+import { placeRoutes } from '../http/routes/places.js';
 import { viewRoutes } from '../http/routes/views.js';
 import { cameraRoutes } from '../http/routes/cameras.js';
 import { watchRoutes } from '../http/routes/watches.js';
@@ -71,6 +73,8 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   drawnRoutes,
   jobImageRoutes,
   countRoutes,
+  placeRoutes,
+  dismissalRoutes,
   jobCountRoutes,
   sampleRoutes,
   changeRoutes,

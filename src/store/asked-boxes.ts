@@ -18,7 +18,7 @@ export interface Asked {
   storedViews: Readonly<Record<string, readonly Region[]>>;
 }
 
-export type Refined = Pick<ProcessedImage, 'detections' | 'truncated' | 'regionCounts'>;
+export type Refined = Pick<ProcessedImage, 'detections' | 'truncated' | 'regionCounts' | 'image'>;
 
 /** Options of a job: `own` as it was submitted, `asked` with those of the question. */
 export interface OptionsAsked {
@@ -72,7 +72,10 @@ export function refineStored(
 ): Refined {
   const least = leastThreshold(options.asked);
   const found = foundOf(stored.found, result, options, least);
-  return refineDetections(found, optionsOf(question, options, stored.view));
+  return {
+    ...refineDetections(found, optionsOf(question, options, stored.view)),
+    image: found.image,
+  };
 }
 
 /** The options of the question for an image, with the regions that its boxes are sorted into. */

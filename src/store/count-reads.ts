@@ -1,7 +1,7 @@
 /** Counts over the images of jobs, by their own question or by another one. */
 import { LatticeError } from '../api/errors.js';
 import { optionsWith } from '../api/question.js';
-import type { ImageFilter } from '../api/job-values.js';
+import { CAMERAS, STATIC_CHOICES, type ImageFilter } from '../api/job-values.js';
 import type { DetectOptions } from '../api/options.js';
 import type { Detection } from '../api/schemas/image.js';
 import { thresholdsOf } from '../boxes/refine-detections.js';
@@ -16,6 +16,9 @@ import {
 } from './count-rows.js';
 import { CameraPictures, type PictureRule } from './camera-pictures.js';
 import { eventRows, type CountedEvents, type EventRule } from './event-rows.js';
+import { negated } from './count-sum.js';
+import { DismissedPlaces } from './dismissed-places.js';
+import { dismissedSums } from './dismissed-sums.js';
 import { Tally, type CountFigures, type Counted, type CountedJob } from './count-tally.js';
 import { jobNotFound } from './job.js';
 import { partsOf, type AskedJobRow } from './job-parts.js';
@@ -70,6 +73,16 @@ export class CountReads {
   *countSums(scope: CountScope, asked: Asked | null): Answer<Counted> {
     return yield* this.#undisturbed(asked !== null && isOfMany(scope), () =>
       this.#count(scope, asked),
+    );
+  }
+
+  /** Like `countSums`, without the boxes in dismissed places of the images of stored jobs. */
+  *countUndismissed(scope: CountScope, asked: Asked | null): Answer<Counted> {
+    const keyId = typeof scope.jobs === 'number' ? null : scope.jobs.keyId;
+    const dismissed = new DismissedPlaces(this.#statements, keyId);
+    if (dismissed.cameras.size === 0) return yield* this.countSums(scope, asked);
+    return yield* this.#undisturbed(isOfMany(scope), () =>
+      this.#countUndismissed(scope, asked, dismissed),
     );
   }
 
@@ -155,7 +168,8 @@ export class CountReads {
   *#standingImages(scope: CountScope, asked: Asked, rule: PictureRule): Steps<StandingImages> {
     const { pictures } = yield* this.#pictures(scope, asked, rule);
     const [job] = this.#jobs(scope, 0);
-    return yield* standingImages(pictures, asked, job?.imageCount ?? 0);
+    const dismissed = new DismissedPlaces(this.#statements);
+    return yield* standingImages(pictures, asked, dismissed, job?.imageCount ?? 0);
   }
 
   *#countEvents(scope: CountScope, asked: Asked | null, rule: EventRule): Steps<CountedEvents> {
@@ -164,9 +178,23 @@ export class CountReads {
     return { events, ...figures };
   }
 
+  /** Images may end between the two reads: those of the first are among those of the second. */
+  *#countUndismissed(
+    scope: CountScope,
+    asked: Asked | null,
+    dismissed: DismissedPlaces,
+  ): Steps<Counted> {
+    const rule = { camera: CAMERAS[0], static: STATIC_CHOICES[0] };
+    const { pictures } = yield* this.#pictures(scope, asked, rule);
+    const left = yield* dismissedSums(this.#statements, pictures, asked, dismissed);
+    const counted = yield* this.#count(scope, asked);
+    const sums = left.map(({ sum, ...at }) => ({ ...at, sum: negated(sum) }));
+    return { ...counted, sums: [...counted.sums, ...sums] };
+  }
+
   *#countStanding(scope: CountScope, asked: Asked, rule: PictureRule): Steps<Counted> {
     const { pictures, figures } = yield* this.#pictures(scope, asked, rule);
-    const sums = yield* standingSums(pictures, asked, rule.static);
+    const sums = yield* standingSums(this.#statements, pictures, asked, rule.static);
     return { sums, steps: [], ...figures };
   }
 

@@ -12,6 +12,7 @@ import {
 import type { SumRow } from './count-sum.js';
 import type { CountFigures } from './count-tally.js';
 import { PictureCounts, type PictureCount, type PictureSource } from './picture-counts.js';
+import { DismissedPlaces } from './dismissed-places.js';
 import { StandingBoxes } from './standing-boxes.js';
 import type { Statements } from './statements.js';
 
@@ -48,9 +49,14 @@ export function* eventRows(
   { gapS, static: choice }: EventRule,
 ): Generator<undefined, EventRow[]> {
   const rows: EventRow[] = [];
+  const dismissed = new DismissedPlaces(statements);
+  const counts =
+    choice === 'include' || asked === null
+      ? new PictureCounts(statements, asked, dismissed)
+      : { standing: () => new StandingBoxes(asked, dismissed), choice };
   for (const camera of pictures.cameras) {
     const fold = new EventFold<number, PictureSource>(gapS);
-    yield* countPictures(pictures, camera, asked, choice, (count) => {
+    yield* countPictures(pictures, camera, counts, (count) => {
       fold.add(count);
     });
     for (let at = 0; at < fold.events.length; at += EVENTS_PER_STEP) {
@@ -71,20 +77,18 @@ export function* eventRows(
 function* countPictures(
   pictures: CameraPictures,
   camera: string | null,
-  asked: Asked | null,
-  choice: StaticChoice,
+  counts: PictureCounts | { standing: () => StandingBoxes; choice: StaticChoice },
   add: (count: PictureCount) => void,
 ): Generator<undefined, void> {
-  if (choice === 'include' || asked === null) {
-    const counts = new PictureCounts(asked);
+  if (counts instanceof PictureCounts) {
     yield* pictures.read(camera, (row, job) => {
       add(counts.of(row, job));
     });
     return;
   }
-  const standing = new StandingBoxes(asked);
+  const standing = counts.standing();
   yield* standing.read(pictures, camera);
-  for (const { count } of standing.counts(choice)) add(count);
+  for (const { count } of standing.counts(counts.choice)) add(count);
 }
 
 type Event = PictureEvent<number, PictureSource>;

@@ -1,8 +1,9 @@
 /** Places in which vehicles stood in the pictures of cameras, on the thread of the store. */
-import type { Detection } from '../api/schemas/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 import type { Asked } from './asked-boxes.js';
 import { imagesOf, textOf, type CameraPictures, type PictureName } from './camera-pictures.js';
 import type { CountFigures } from './count-tally.js';
+import { DismissedPlaces } from './dismissed-places.js';
 import { StandingBoxes, type StandingPlace } from './standing-boxes.js';
 import type { Statements } from './statements.js';
 
@@ -15,6 +16,10 @@ export interface PlaceRow {
   best: Pick<Detection, 'box' | 'class' | 'confidence'>;
   /** Null: its job was removed since it was read. */
   image: PictureName | null;
+  /** Size of that picture. */
+  size: ImageSize;
+  /** The number of the dismissed place that it is; null: none. */
+  dismissal: number | null;
   /** Pictures with a vehicle in it, and all since the first one of them. */
   seen: number;
   pictures: number;
@@ -37,8 +42,9 @@ export function* placeRows(
   asked: Asked,
 ): Generator<undefined, PlaceRow[]> {
   const rows: PlaceRow[] = [];
+  const dismissed = new DismissedPlaces(statements);
   for (const camera of pictures.cameras) {
-    const standing = new StandingBoxes(asked);
+    const standing = new StandingBoxes(asked, dismissed);
     yield* standing.read(pictures, camera);
     const places = [...standing.places()];
     const images = imagesOf(
@@ -56,12 +62,14 @@ function toRow(
   { place, stays, best }: StandingPlace,
   images: ReadonlyMap<number, PictureName>,
 ): PlaceRow {
-  const { box, class: name, confidence, task } = best;
+  const { box, class: name, confidence, task, image: size, dismissal } = best;
   return {
     camera,
     place: place.id,
     best: { box, class: name, confidence },
     image: images.get(task) ?? null,
+    size,
+    dismissal,
     seen: place.seen,
     pictures: place.pictures,
     stays: stays.map(({ since, lastSeen, seen }) => ({

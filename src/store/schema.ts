@@ -379,6 +379,25 @@ const MIGRATIONS = [
   `,
   COUNTS_BY_HOUR,
   CAMERA_HEALTH,
+  `
+  -- Places of cameras that people dismissed: boxes over them are left out of counts.
+  CREATE TABLE dismissed_places (
+    -- AUTOINCREMENT: the number of one that was deleted is never that of another one.
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- The API key; empty without authentication.
+    owner        TEXT NOT NULL,
+    -- The folder of the pictures.
+    camera       TEXT NOT NULL,
+    class_group  TEXT NOT NULL,
+    -- JSON: corners in pixels of a picture of this size.
+    box          TEXT NOT NULL,
+    width        INTEGER NOT NULL,
+    height       INTEGER NOT NULL,
+    -- Unix seconds.
+    dismissed_at REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX dismissed_places_by_owner ON dismissed_places (owner);
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -2,9 +2,10 @@
  * Which boxes of the pictures of a camera are of vehicles that stand, from the boxes that jobs keep. It is known after
  * the last picture of a stay only, so all pictures of the camera are read before the first one is counted.
  */
-import type { Detection } from '../api/schemas/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { countClasses, countRegions } from '../boxes/class-counts.js';
 import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
+import { dismissalOf } from '../cameras/dismissal.js';
 import {
   foldPicture,
   noPlaces,
@@ -22,6 +23,7 @@ import { NeedsView } from './asked-rows.js';
 import { secondsOf, type CameraPictures, type PictureRow } from './camera-pictures.js';
 import { folderOf, hourOf } from './count-rows.js';
 import { SumsByHour, type HourRow } from './count-sum.js';
+import { DismissedPlaces, type Dismissal } from './dismissed-places.js';
 import type { AskedJobRow } from './job-parts.js';
 import {
   optionsFor,
@@ -30,12 +32,18 @@ import {
   type CountedRow,
   type PictureCount,
 } from './picture-counts.js';
+import type { Statements } from './statements.js';
 
 /** A box where the places knew it when its picture was the last one. */
 type InPlace = Pick<BoxInPlace, 'place' | 'stay' | 'static'>;
 
+interface PlacedOrDismissed extends InPlace {
+  /** It is over a place that its owner dismissed, and is not counted. */
+  isDismissed: boolean;
+}
+
 /** A box of the question. */
-interface PlacedBox extends InPlace {
+interface PlacedBox extends PlacedOrDismissed {
   class: string;
   regions: string[] | undefined;
 }
@@ -52,8 +60,19 @@ type Span = Pick<Stay, 'since' | 'lastSeen'>;
 
 const NOT_PLACED: InPlace = { place: null, stay: null, static: 'unknown' };
 
+interface StandingPicture {
+  taken: string | null;
+  task: number;
+  image: ImageSize;
+  dismissed: readonly Dismissal[];
+}
+
 interface BestBox extends Detection {
   task: number;
+  /** Size of its picture. */
+  image: ImageSize;
+  /** The number of the dismissed place that it lies over; null: none. */
+  dismissal: number | null;
 }
 
 export interface StandingPlace {
@@ -66,6 +85,7 @@ export interface StandingPlace {
 /** The pictures of one camera. */
 export class StandingBoxes {
   readonly #asked: Asked;
+  readonly #dismissed: DismissedPlaces;
   readonly #places: Places = noPlaces();
   readonly #pictures: PlacedPicture[] = [];
   /** Stays of which it is certain whether they are static. */
@@ -76,8 +96,9 @@ export class StandingBoxes {
   readonly #best = new Map<number, BestBox>();
 
   /** `asked`: with an empty question each job's own. */
-  constructor(asked: Asked) {
+  constructor(asked: Asked, dismissed: DismissedPlaces) {
     this.#asked = asked;
+    this.#dismissed = dismissed;
   }
 
   /** Reads all pictures of the camera. Throws `NeedsView`. */
@@ -103,31 +124,27 @@ export class StandingBoxes {
     const rules = rulesOf(options);
     const found = foundOf(row.found, resultOf(row), all, rules.faintConfidence);
     const { detections, regionCounts } = refineDetections(found, options);
-    const inPlaces = this.#place(
-      taken,
-      task,
-      found.image,
-      faintBoxes(found, options, rules),
-      rules,
-    );
+    const dismissed = this.#dismissed.of(job.keyId, row);
+    const faint = faintBoxes(found, options, rules);
+    const inPlaces = this.#place({ taken, task, image: found.image, dismissed }, faint, rules);
     picture.regions = regionCounts === undefined ? null : Object.keys(regionCounts);
-    picture.boxes = detections.map(({ class: name, box, regions }) => {
+    picture.boxes = detections.map((detection) => {
+      const { class: name, box, regions } = detection;
       const { place, stay, static: isStatic } = inPlaces.get(box) ?? NOT_PLACED;
-      return { class: name, regions, place, stay, static: isStatic };
+      const isDismissed = dismissalOf(dismissed, detection, found.image) !== undefined;
+      return { class: name, regions, place, stay, static: isStatic, isDismissed };
     });
   }
 
   /** Where the boxes of a picture are. A picture without a time stands nowhere in the order of them. */
   #place(
-    taken: string | null,
-    task: number,
-    { width, height }: { width: number; height: number },
+    { taken, task, image, dismissed }: StandingPicture,
     boxes: Detection[],
     rules: PlaceRules,
   ): ReadonlyMap<Detection['box'], InPlace> {
     const time = secondsOf(taken);
     if (time === null) return new Map();
-    const picture = { key: String(task), time, width, height, boxes };
+    const picture = { key: String(task), time, ...image, boxes };
     const placed = foldPicture(this.#places, picture, rules);
     for (const { stay, static: isStatic } of placed.decided) this.#decided.set(stay, isStatic);
     for (const { stay, since, lastSeen } of placed.changes) {
@@ -137,7 +154,8 @@ export class StandingBoxes {
       const place = placed.boxes[at]?.place ?? null;
       const best = place === null ? undefined : this.#best.get(place);
       if (place !== null && box.confidence > (best?.confidence ?? 0)) {
-        this.#best.set(place, { ...box, task });
+        const dismissal = dismissalOf(dismissed, box, image)?.id ?? null;
+        this.#best.set(place, { ...box, task, image, dismissal });
       }
     });
     return new Map(
@@ -158,7 +176,7 @@ export class StandingBoxes {
   }
 
   /** The pictures that are not failed, in order of time, with their boxes in the order of the answer. */
-  *pictures(): Generator<{ task: number; boxes: InPlace[] }, void> {
+  *pictures(): Generator<{ task: number; boxes: PlacedOrDismissed[] }, void> {
     for (const { row, boxes } of this.#pictures) {
       const { task, failed } = row;
       if (failed === 0) yield { task, boxes: boxes.map((box) => this.#asKnown(box)) };
@@ -172,15 +190,15 @@ export class StandingBoxes {
   }
 
   /** A box after the last picture. */
-  #asKnown({ place, stay, static: first }: InPlace): InPlace {
+  #asKnown({ place, stay, static: first, isDismissed }: PlacedOrDismissed): PlacedOrDismissed {
     const isStatic = stay === null ? first : (this.#decided.get(stay) ?? 'unknown');
-    return { place, stay, static: isStatic };
+    return { place, stay, static: isStatic, isDismissed };
   }
 
   /** The counts of the pictures in order of time, of the boxes that are chosen. */
   *counts(choice: StaticChoice): Generator<{ row: CountedRow; count: PictureCount }, void> {
     for (const { row, boxes, regions } of this.#pictures) {
-      const counted = boxes.filter(({ stay }) => this.#isCounted(stay, choice));
+      const counted = boxes.filter((box) => this.#isCounted(box, choice));
       const count = toCount(row, {
         classes: Object.fromEntries(countClasses(counted)),
         ...(regions !== null && { regions: countRegions(counted, regions) }),
@@ -189,21 +207,23 @@ export class StandingBoxes {
     }
   }
 
-  #isCounted(stay: number | null, choice: StaticChoice): boolean {
-    if (choice === 'include') return true;
+  #isCounted({ stay, isDismissed }: PlacedBox, choice: StaticChoice): boolean {
+    if (isDismissed || choice === 'include') return !isDismissed;
     return (stay !== null && this.#decided.get(stay) === true) === (choice === 'only');
   }
 }
 
 /** Sums by folder and hour. Throws `NeedsView`. */
 export function* standingSums(
+  statements: Statements,
   pictures: CameraPictures,
   asked: Asked,
   choice: StaticChoice,
 ): Generator<undefined, HourRow[]> {
   const sums = new SumsByHour();
+  const dismissed = new DismissedPlaces(statements);
   for (const camera of pictures.cameras) {
-    const standing = new StandingBoxes(asked);
+    const standing = new StandingBoxes(asked, dismissed);
     yield* standing.read(pictures, camera);
     for (const { row, count } of standing.counts(choice)) {
       const { path, taken, takenFrom } = row;

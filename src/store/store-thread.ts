@@ -24,6 +24,7 @@ import {
 } from './group-commit.js';
 import type { StoreSize } from './job-records.js';
 import { CountReads } from './count-reads.js';
+import { DismissalReads, DismissalWrites } from './dismissed-places.js';
 import { ScopeCounts } from './count-rows.js';
 import { ImageReads } from './image-rows.js';
 import { HealthReads, HealthWrites } from './health-rows.js';
@@ -92,6 +93,8 @@ export type StoreCalls = Remote<JobReads> &
   Remote<LabelWrites> &
   Remote<ViewReads> &
   Remote<ViewWrites> &
+  Remote<DismissalReads> &
+  Remote<DismissalWrites> &
   Remote<AliasReads> &
   Remote<AliasWrites> &
   Remote<UploadReads> &
@@ -129,6 +132,7 @@ function bindCalls(
       new ImageReads(statements),
       new ReuseReads(statements),
       new ViewReads(statements),
+      new DismissalReads(statements),
       new AliasReads(statements),
       new UploadReads(statements),
       new UseReads(statements),
@@ -141,6 +145,7 @@ function bindCalls(
       new JobWrites(statements, transitions, time, watched, scopes),
       new LabelWrites(statements, time, scopes),
       new ViewWrites(statements),
+      new DismissalWrites(statements),
       new AliasWrites(statements),
       new UploadWrites(statements),
       new WatchWrites(statements, watched),

@@ -20,7 +20,8 @@ const WITHOUT_COUNTS = `
   ALTER TABLE swept_jobs DROP COLUMN watch;
   ALTER TABLE swept_jobs DROP COLUMN tags;
   ALTER TABLE swept_jobs DROP COLUMN kept;
-  PRAGMA user_version = ${SCHEMA_VERSION - 1};`;
+  DROP TABLE dismissed_places;
+  PRAGMA user_version = ${SCHEMA_VERSION - 2};`;
 
 /** In the time zone of this machine. */
 const modifiedNs = String(BigInt(new Date(2025, 10, 26, 14, 30).getTime()) * 1_000_000n);

@@ -117,6 +117,24 @@ class JobFields(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dismissal(Record):
+    """A place whose boxes are not counted."""
+
+    id: int
+    #: The folder of the images that it holds for
+    camera: str = ""
+    #: Classes that are taken for one another: `vehicle` is car, truck, bus and van, `cycle`
+    #: motorcycle and bicycle; another class is by itself
+    class_group: str = ""
+    #: x1, y1, x2, y2: pixels of the source image after EXIF orientation, origin top left
+    box: tuple[float, float, float, float] = ()
+    #: Size after EXIF orientation
+    image: Mapping[str, Any] = field(default_factory=dict)
+    #: Unix time in seconds, fractional
+    dismissed_at: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class View(Record):
     """Regions that the service stores by name."""
 

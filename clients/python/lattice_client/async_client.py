@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
 from .agreement import Agreement, Alias
-from .answers import Camera, JobAccepted, Model, View, Watch
+from .answers import Camera, Dismissal, JobAccepted, Model, View, Watch
 from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         JobFilter,
         JobLabels,
         JobOptions,
+        PlacesScope,
         Question,
         Region,
         ResultQuery,
@@ -125,6 +126,20 @@ class AsyncLattice:
 
     async def counts_of_csv(self, **scope: Unpack[CountsScope]) -> str:
         return await self._run(self._core.counts_of_csv(scope))
+
+    async def places(self, **scope: Unpack[PlacesScope]) -> dict[str, Any]:
+        return await self._run(self._core.places(scope))
+
+    async def dismissals(self) -> list[Dismissal]:
+        return await self._run(self._core.dismissals())
+
+    async def dismiss_place(
+        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+    ) -> Dismissal:
+        return await self._run(self._core.dismiss_place(job, index, class_name, box))
+
+    async def delete_dismissal(self, dismissal: int) -> None:
+        await self._run(self._core.delete_dismissal(dismissal))
 
     async def changes(
         self, job: JobRef, other: JobRef, **query: Unpack[ChangesQuery]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
 from .agreement import Agreement, Alias
-from .answers import Camera, JobAccepted, Model, View, Watch
+from .answers import Camera, Dismissal, JobAccepted, Model, View, Watch
 from .core import Core, CountsBy, JobRef, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         JobFilter,
         JobLabels,
         JobOptions,
+        PlacesScope,
         Question,
         Region,
         ResultQuery,
@@ -164,6 +165,24 @@ class Lattice:
     def counts_of_csv(self, **scope: Unpack[CountsScope]) -> str:
         """The same as the text of a CSV file."""
         return self._run(self._core.counts_of_csv(scope))
+
+    def places(self, **scope: Unpack[PlacesScope]) -> dict[str, Any]:
+        """Places in which vehicles stood, over the jobs of a watch, with a tag, or both, as the service's JSON."""
+        return self._run(self._core.places(scope))
+
+    def dismissals(self) -> list[Dismissal]:
+        """Dismissed places, oldest first."""
+        return self._run(self._core.dismissals())
+
+    def dismiss_place(
+        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+    ) -> Dismissal:
+        """Leaves boxes over this one out of counts from now on, in images of the same folder."""
+        return self._run(self._core.dismiss_place(job, index, class_name, box))
+
+    def delete_dismissal(self, dismissal: int) -> None:
+        """Boxes in the place are counted again."""
+        self._run(self._core.delete_dismissal(dismissal))
 
     def changes(self, job: JobRef, other: JobRef, **query: Unpack[ChangesQuery]) -> dict[str, Any]:
         """What another job over the same images found otherwise, as the service's JSON; most changes first.

@@ -14,7 +14,7 @@ import httpx
 
 from .address import authorization, service_url
 from .agreement import Agreement, Alias
-from .answers import Camera, JobAccepted, Model, View, Watch
+from .answers import Camera, Dismissal, JobAccepted, Model, View, Watch
 from .effects import Answer, Call, Emit, Flow, NextLine, Work
 from .errors import LatticeError, PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
@@ -43,6 +43,7 @@ _RESULT_SECONDS = 300.0
 _LOAD_SECONDS = 120.0
 #: One photo, over a slow line.
 _PHOTO_SECONDS = 600.0
+_DISMISSALS = "/v1/places/dismissals"
 #: With these the service refuses a photo and counts it in `left_out` of the job.
 _CODES_OF_A_PHOTO = ("unsupported_image_format", "image_too_large", "validation_failed")
 #: A code with which the service answers to a path that may be one of this machine.
@@ -213,6 +214,25 @@ class Core:
     def counts_of_csv(self, scope: Mapping[str, Any]) -> Flow[str]:
         call = Call("GET", "/v1/counts", query={**_scope(scope), "format": "csv"})
         return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
+
+    def places(self, scope: Mapping[str, Any]) -> Flow[dict[str, Any]]:
+        call = Call("GET", "/v1/places", query=_hours(scope))
+        places: dict[str, Any] = yield from self._json(call, _RESULT_SECONDS)
+        return places
+
+    def dismissals(self) -> Flow[list[Dismissal]]:
+        answer = yield from self._json(Call("GET", _DISMISSALS), None)
+        return [Dismissal.read(raw) for raw in answer["dismissals"]]
+
+    def dismiss_place(
+        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+    ) -> Flow[Dismissal]:
+        body = {"job_id": _id(job), "index": index, "class": class_name, "box": list(box)}
+        return Dismissal.read((yield from self._json(Call("POST", _DISMISSALS, json=body), None)))
+
+    def delete_dismissal(self, dismissal: int) -> Flow[None]:
+        call = Call("DELETE", f"{_DISMISSALS}/{dismissal}", repeatable=False)
+        yield from self._call(call, None)
 
     def changes(self, job: JobRef, other: JobRef, query: Mapping[str, Any]) -> Flow[dict[str, Any]]:
         call = Call("GET", f"{_path(job)}/changes", query={"with": _id(other), **_as_texts(query)})
@@ -396,10 +416,14 @@ def _key(given: str | None) -> dict[str, str]:
     return {"idempotency-key": given or str(uuid.uuid4())}
 
 
-def _scope(scope: Mapping[str, Any]) -> dict[str, str]:
+def _hours(scope: Mapping[str, Any]) -> dict[str, str]:
     """`since` and `until` have the names of the query: `from` is a word of Python."""
     names = {"since": "from", "until": "to"}
-    texts = _as_texts({names.get(name, name): value for name, value in scope.items()})
+    return _as_texts({names.get(name, name): value for name, value in scope.items()})
+
+
+def _scope(scope: Mapping[str, Any]) -> dict[str, str]:
+    texts = _hours(scope)
     texts.setdefault("by", "hour")
     return texts
 

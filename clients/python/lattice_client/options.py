@@ -405,3 +405,19 @@ class CountsScope(Question, total=False):
     #: Boxes of vehicles that stand: in one place of a camera in several images, over minutes.
     #: `exclude`: they are not counted; `only`: no others are. Default include
     static: Literal["include", "exclude", "only"]
+
+
+class PlacesScope(Question, total=False):
+    """In whose images, of which hours, places are found."""
+
+    #: Jobs of this watch
+    watch: str
+    #: Jobs with this tag, in any letter case
+    tag: str
+    #: The first hour of the pictures, as the clock on the wall showed it. With bounds, images
+    #: without a time are left out
+    since: str
+    #: The hour after the last one; a day is its beginning
+    until: str
+    #: Images are of one camera when they lie in one `folder`, or `all` are
+    camera: Literal["folder", "all"]

@@ -36,11 +36,9 @@ export const detectionSchema = z
       .optional()
       .meta({ description: 'Names of the regions it lies in; present where there are regions' }),
     static: staticBoxSchema.optional(),
-    stay: stayOfBoxSchema
-      .optional()
-      .meta({
-        description: 'Where and how long the vehicle stands; present where `static` is yes',
-      }),
+    stay: stayOfBoxSchema.optional().meta({
+      description: 'Where and how long the vehicle stands; present where `static` is yes',
+    }),
   })
   .meta({
     id: 'Detection',

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { TIME_SOURCES } from '../../../files/wall-time.js';
 import type { HourGrouping } from '../../../api/job-values.js';
 import { jobIdSchema } from '../../../answers/job-fields.js';
+import type { PictureName } from '../../../store/camera-pictures.js';
 import type { EventRow } from '../../../store/event-rows.js';
 import { CountSum, type HourRow } from '../../../store/count-sum.js';
 import type { ImageCounts } from '../../../store/job.js';
@@ -31,7 +32,7 @@ export const sumSchema = z
   })
   .openapi('CountSum');
 
-const imageNameSchema = z
+export const imageNameSchema = z
   .object({
     job_id: jobIdSchema,
     index: z.int().openapi({ description: 'Its place in the job, from 0' }),
@@ -133,6 +134,9 @@ export function toWireCounted(image: ImageCounts, hide: HideFolders): GroupBody 
   };
 }
 
+export const toWireName = (image: PictureName | null, hide: HideFolders) =>
+  image && { job_id: image.jobId, index: image.index, image_path: hide(image.path) };
+
 /** An event: the boxes of a class are the most that one of its images has. */
 export function toWireEvent(
   { camera, first, last, sum, best }: EventRow,
@@ -142,7 +146,7 @@ export function toWireEvent(
     group: first,
     last_time: last,
     camera: camera === null ? null : hide(camera),
-    best_image: best && { job_id: best.jobId, index: best.index, image_path: hide(best.path) },
+    best_image: toWireName(best, hide),
     ...toWireSum(new CountSum(sum)),
   };
 }

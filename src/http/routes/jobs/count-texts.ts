@@ -69,6 +69,10 @@ export const EVENTS =
   'With `by=event` images of one camera that follow each other within `event_gap_s` are one event, which has the ' +
   'largest count of each class that one of its images has: a vehicle in several of them counts once.';
 
+/** A sentence for the description of a route that counts boxes. */
+export const DISMISSED =
+  'Boxes over a dismissed place are left out, but for `by=image` and the counts of removed results.';
+
 /** Which pictures belong together, and which of their boxes are counted. Throws `validation_failed`. */
 export function pictureRule({
   by,

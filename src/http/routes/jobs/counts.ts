@@ -19,6 +19,7 @@ import {
 } from './count-groups.js';
 import {
   countFormatSchema,
+  DISMISSED,
   EVENTS,
   pictureRule,
   pictureShape,
@@ -81,7 +82,7 @@ export function jobCountRoutes(route: AddRoute, parts: RouteParts): void {
         'Also while the job runs: of the images that have ended. The time of an image is that of its EXIF data ' +
         "(DateTimeOriginal, DateTimeDigitized, DateTime), else of its file's name and folders, else of its file's last " +
         'change in the time zone of the service. It is read once, when the image is processed, and is that of the clock on the wall: it has no zone. ' +
-        `${EVENTS} ` +
+        `${EVENTS} ${DISMISSED} ` +
         ASKS_AGAIN,
       tags: ['Jobs'],
       request: { params, query: countsQuerySchema.extend(questionShape) },

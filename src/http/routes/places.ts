@@ -1,0 +1,131 @@
+/** `GET /v1/places`: where vehicles stood in the pictures of cameras, over the jobs of a watch or a tag. */
+import { z } from '@hono/zod-openapi';
+import { CAMERAS } from '../../api/job-values.js';
+import { detectionSchema, imageSizeSchema } from '../../api/schemas/image.js';
+import type { PlaceRow } from '../../store/place-rows.js';
+import type { HideFolders } from '../../answers/shown-problem.js';
+import { replyJson } from '../answer/reply.js';
+import { readQuery } from '../request/query.js';
+import { json, type AddRoute } from '../route.js';
+import type { RouteParts } from '../route-parts.js';
+import {
+  figuresShape,
+  refuseUnknownWatch,
+  scopeBodyShape,
+  scopeOf,
+  scopeShape,
+  toWireFigures,
+  toWireScope,
+} from './count-scope.js';
+import { imageNameSchema, toWireName } from './jobs/count-groups.js';
+import { askedRequest, questionShape } from './jobs/question.js';
+
+export const placesQuerySchema = z.strictObject({
+  ...scopeShape,
+  camera: z
+    .enum(CAMERAS, { error: `camera is one of ${CAMERAS.join(', ')}.` })
+    .default(CAMERAS[0])
+    .openapi({
+      description: 'Images are of one camera when they lie in one `folder`, or `all` are',
+      default: CAMERAS[0],
+    }),
+});
+
+const staySchema = z
+  .object({
+    since: z.string().openapi({ example: '2025-11-26T14:02:00' }),
+    last_seen: z.string().openapi({ example: '2025-11-26T17:30:00' }),
+    images: z.int().openapi({ description: 'That show the vehicle' }),
+  })
+  .openapi('Stay');
+
+const placeSchema = z
+  .object({
+    camera: z.string().nullable().openapi({
+      description: 'The folder of the images; null with `camera=all`',
+    }),
+    place: z.int().openapi({ description: 'Its number within the camera, in this answer' }),
+    class: detectionSchema.shape.class,
+    confidence: detectionSchema.shape.confidence,
+    box: detectionSchema.shape.box,
+    image: imageSizeSchema,
+    best_image: z.union([imageNameSchema, z.null()]).openapi({
+      description:
+        'The image with the surest box in the place, which `class`, `confidence`, `box` and `image` are of; null where its job was removed meanwhile',
+    }),
+    images: z.int().openapi({ description: 'Images of the camera since the first one of it' }),
+    seen_images: z.int().openapi({ description: 'Of these, with a vehicle in it' }),
+    occupied: z.boolean().openapi({
+      description: 'A vehicle stands there in the last image: the last stay goes on',
+    }),
+    stays: z.array(staySchema).openapi({ description: 'The last ones, oldest first' }),
+    older_stays: z.int().openapi({ description: 'Stays before those, which are not listed' }),
+    dismissal: z.int().nullable().openapi({
+      description: 'The number of the dismissal that leaves its boxes out of counts; null: none',
+    }),
+  })
+  .openapi('Place');
+
+const placesSchema = z
+  .object({
+    ...scopeBodyShape,
+    ...figuresShape,
+    places: z.array(placeSchema).openapi({ description: 'By camera' }),
+  })
+  .openapi('Places');
+
+export type PlacesBody = z.infer<typeof placesSchema>;
+
+export function placeRoutes(route: AddRoute, parts: RouteParts): void {
+  const { hide, jobs } = parts;
+  route(
+    {
+      method: 'get',
+      path: '/v1/places',
+      operationId: 'getPlaces',
+      summary: 'Places in which vehicles stood, over the jobs of a watch or a tag',
+      description:
+        'A place is where a vehicle stood: boxes of one class group that lie over one another in several images of a camera, ' +
+        'over minutes. Another vehicle in it is another stay. They are found anew each time, from the images of stored jobs ' +
+        'in the order of their times; images without a time are left out. Times are those of the clock on the wall.',
+      tags: ['Jobs'],
+      request: { query: placesQuerySchema.extend(questionShape) },
+      answers: { 200: json('The places', placesSchema) },
+      errors: ['watch_not_found', 'view_not_found', 'needs_new_run', 'storage_unavailable'],
+    },
+    async (c) => {
+      const { query, question } = askedRequest(c);
+      const read = readQuery(placesQuerySchema, query);
+      const keyId = c.get('keyId');
+      const scope = scopeOf(read, keyId);
+      const found = await jobs.placesOf(scope, read.camera, await question(parts), keyId);
+      await refuseUnknownWatch(parts, read.watch, found, keyId);
+      const body: PlacesBody = {
+        ...toWireScope(read),
+        ...toWireFigures(found),
+        places: found.places.map((place) => toWire(place, hide)),
+      };
+      return replyJson(c, 200, body);
+    },
+  );
+}
+
+function toWire(place: PlaceRow, hide: HideFolders): PlacesBody['places'][number] {
+  return {
+    camera: place.camera === null ? null : hide(place.camera),
+    place: place.place,
+    ...place.best,
+    image: place.size,
+    best_image: toWireName(place.image, hide),
+    images: place.pictures,
+    seen_images: place.seen,
+    occupied: place.isOccupied,
+    stays: place.stays.map(({ since, lastSeen, seen }) => ({
+      since,
+      last_seen: lastSeen,
+      images: seen,
+    })),
+    older_stays: place.olderStays,
+    dismissal: place.dismissal,
+  };
+}
