@@ -54,6 +54,10 @@ export const registerWatch: RegisterCommand = (program, terminal) => {
     });
   }
   registerCounts(watch, terminal);
+  named(watch, 'cameras', 'its cameras, and what is wrong with them', async (name, flags) => {
+    const { listCameras } = await import('./watch/watched-folders.js');
+    await listCameras(name, flags, terminal);
+  });
   named(watch, 'remove', 'end a watch; its jobs stay', async (name, flags) => {
     const { removeWatch } = await import('./watch/watched-folders.js');
     await removeWatch(name, flags, terminal);
@@ -122,6 +126,7 @@ function registerAdd(parent: Command, terminal: Terminal): void {
       'when it works, as 06:00-20:00 or mon-fri@06:00-20:00,sat@08:00-12:00',
       schedule,
     )
+    .option('--camera-health', 'tell when a camera is covered, moved, blurred, frozen or late')
     .option('--paused', 'begin paused');
   addJobFlags(add).action(async (name: string, paths: string[], flags: AddFlags) => {
     const { addWatch } = await import('./watch/watched-folders.js');

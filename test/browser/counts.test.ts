@@ -38,6 +38,10 @@ async function copyDemo(): Promise<void> {
     if (photo === null) await sharp({ create: grey }).jpeg().toFile(to);
     else copyFileSync(demo(photo), to);
   }
+  mkdirSync(join(folder, 'lot'));
+  for (const minute of ['00', '05', '10', '15', '20', '25']) {
+    copyFileSync(demo('street.jpg'), join(folder, 'lot', `2025-11-26T15-${minute}-00.jpg`));
+  }
 }
 
 interface Sum {
@@ -253,6 +257,35 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
     await page.getByText('No images yet').waitFor();
     await open('#/counts?watch=nothing&range=all');
     await page.getByRole('alert').getByText('watch_not_found').waitFor();
+  });
+
+  test('places show what stands since when; one that is dismissed is left out of the counts until it is taken back', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const job = { job_type: 'detect_vehicles', image_paths: ['lot'], tags: ['lot'] };
+    await fetch(`${service.url}/v1/jobs/submit`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(job),
+    });
+    const total = async () => (await answer<Answer>('/v1/counts?tag=lot')).total;
+    await eventual(async () => (await total()).images).toBe(6);
+    const all = (await total()).detections;
+    await open('#/counts?tag=lot&range=all');
+    await page.getByRole('button', { name: 'Place', exact: true }).click();
+    const places = page.locator('.event-list > li');
+    await eventual(() => places.count()).toBe(all / 6);
+    expect(await places.nth(0).textContent()).toContain('Since 2025-11-26 15:00:00');
+    expect(await places.nth(0).textContent()).toContain('in 6 of 6 images');
+    await eventual(() => places.nth(0).locator('img').count()).toBe(1);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBeLessThanOrEqual(0);
+    await places.nth(0).getByRole('button', { name: 'Dismiss' }).click();
+    await eventual(() => number()).toBe(boxes(all - 6));
+    expect((await total()).detections).toBe(all - 6);
+    await page.getByRole('button', { name: 'Dismissed: count again' }).click();
+    await eventual(() => number()).toBe(boxes(all));
+    await places.nth(0).getByRole('link').click();
+    await page.locator('.detected-picture, .picture').first().waitFor();
   });
 
   test('no fault of axe, no sideways scroll', async () => {

@@ -1,10 +1,11 @@
 /** Watched folders on the live page: made in the dialog, followed, paused and removed, against a real service. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JobList, Watch, WatchList } from '../../src/client/records.js';
+import { takeStill } from '../support/covered-camera.js';
 import { eventual } from '../support/eventually.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import {
@@ -197,5 +198,26 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await page.locator('main:focus').waitFor();
     expect((await watches()).map(({ name }) => name)).toEqual(['south-gate']);
     expect((await answer<JobList>('/v1/jobs?watch=north-gate')).jobs).toHaveLength(jobs.length);
+  });
+
+  test('a camera that is covered is shown with its picture, silenced and dismissed', async () => {
+    const watch = { name: 'lot', paths: ['lot'], job_type: 'detect_vehicles', settle_ms: 100 };
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ ...watch, camera_health: true });
+    await fetch(`${service.url}/v1/watches`, { method: 'POST', headers, body });
+    mkdirSync(join(folder, 'lot'));
+    for (let at = 0; at < 9; at += 1) await takeStill(join(folder, 'lot'), at, false);
+    await open('#/watches');
+    await row('lot').getByText('1 camera, nothing found').waitFor();
+    for (let at = 9; at < 15; at += 1) await takeStill(join(folder, 'lot'), at, true);
+    const finding = row('lot').locator('.camera-findings > li');
+    await finding.getByText(/^Covered.*since 2025-11-26 14:27:00$/).waitFor();
+    await eventual(() => finding.locator('img').count()).toBe(1);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBeLessThanOrEqual(0);
+    await finding.getByRole('button', { name: 'Silence covered of lot for a day' }).click();
+    await finding.getByText('Silenced until').waitFor();
+    await finding.getByRole('button', { name: /^Dismiss covered of lot/ }).click();
+    await row('lot').getByText('1 camera, nothing found').waitFor();
   });
 });

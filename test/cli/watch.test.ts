@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { takeStill } from '../support/covered-camera.js';
 import { eventually } from '../support/eventually.js';
 import { FEW_THREADS, PICTURE } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
@@ -62,7 +63,18 @@ test('every flag reaches the service', async () => {
       '--existing',
       'leave',
     ],
-    ...['--settle', '2', '--interval', '10', '--batch', '7', '--max-wait', '30', '--paused'],
+    ...[
+      '--settle',
+      '2',
+      '--interval',
+      '10',
+      '--batch',
+      '7',
+      '--max-wait',
+      '30',
+      '--paused',
+      '--camera-health',
+    ],
     ...['--schedule', 'mon-wed@06:00-20:00,sat@08:00-12:00', '--metadata', '{"camera":"north"}'],
   ];
   expect(await watch('add', 'yard', 'yard', 'gate/*.jpg', ...flags)).toMatchObject({ code: 0 });
@@ -76,6 +88,7 @@ test('every flag reaches the service', async () => {
     settle_ms: 2_000,
     interval_ms: 10_000,
     batch: { max_images: 7, max_wait_s: 30 },
+    camera_health: true,
     metadata: { camera: 'north' },
     schedule: [
       { from: '06:00', to: '20:00', days: ['mon', 'tue', 'wed'] },
@@ -112,4 +125,21 @@ test('what is wrong is said, with a code that is not 0', async () => {
   const twice = await watch('add', 'twice', 'twice');
   expect(twice.code).not.toBe(0);
   expect(twice.err).toContain('twice');
+});
+
+test('cameras are listed with what is wrong with them', async () => {
+  const added = await watch('add', 'lot', 'lot', '--camera-health', '--settle', '0.1');
+  expect(added).toMatchObject({ code: 0 });
+  expect(await watch('cameras', 'lot')).toMatchObject({
+    ...{ code: 0, out: '' },
+    err: expect.stringContaining('No picture of a camera yet') as string,
+  });
+  mkdirSync(join(folder, 'lot'));
+  await takeStill(join(folder, 'lot'), 0, false);
+  await eventually(async () => {
+    expect((await watch('cameras', 'lot')).out).toMatch(/^lot +2025-11-26T14:00:00/m);
+  });
+  expect(JSON.parse((await watch('cameras', 'lot', '--json')).out)).toMatchObject([
+    { camera: 'lot', findings: [] },
+  ]);
 });

@@ -16,6 +16,7 @@ export interface AddFlags extends AccessFlags, JobFlags {
   batch?: number;
   maxWait?: number;
   schedule?: ScheduledTime[];
+  cameraHealth?: boolean;
   paused?: boolean;
 }
 
@@ -34,6 +35,7 @@ export async function addWatch(
     schedule: flags.schedule,
     batch: { max_images: flags.batch, max_wait_s: flags.maxWait },
     existing: flags.existing,
+    camera_health: flags.cameraHealth,
     paused: flags.paused,
   };
   print(await openClient(flags).addWatch(jobText(watch, flags.metadata ?? null)), flags, terminal);
@@ -69,6 +71,25 @@ export async function pauseWatch(
   terminal: Terminal,
 ): Promise<void> {
   print(await openClient(flags).changeWatch(name, { paused }), flags, terminal);
+}
+
+const CAMERA_HEADER = ['CAMERA', 'LAST PICTURE', 'FINDINGS'];
+
+export async function listCameras(
+  name: string,
+  flags: AccessFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const cameras = await openClient(flags).cameras(name);
+  if (flags.json === true) terminal.out(JSON.stringify(cameras));
+  else if (cameras.length === 0) terminal.err('No picture of a camera yet: see --camera-health.');
+  else {
+    const rows = cameras.map(({ camera, last_taken: last, findings }) => [
+      ...[camera, last],
+      findings.map(({ kind, began }) => `${kind} since ${began}`).join(', '),
+    ]);
+    for (const line of renderTable([CAMERA_HEADER, ...rows])) terminal.out(line);
+  }
 }
 
 export async function removeWatch(

@@ -71,8 +71,9 @@ export function countRows(counts: Counts, by: CountRows['by'], hours: HourRange)
         rows: counts.groups.map((group) => rowOf(group, group.group ?? '')),
         untimed: null,
       };
-    // Events are shown as pictures, not as rows.
+    // Events and places are shown as pictures, not as rows.
     case 'event':
+    case 'place':
       return { by, rows: [], untimed: null };
     case 'class':
       return listRows(by, counts.total.class_counts, (boxes, name) => ({ [name]: boxes }));

@@ -63,8 +63,11 @@ const sentence = (images: number, text: string): string | null =>
 const DAY_LENGTH = '2025-11-26'.length;
 
 /** `2025-11-26 14:00:00 to 14:00:50`, with the day of its end where it is another one. */
-export function eventTime({ group: first, last_time: last }: CountGroup): string {
-  if (first === null) return 'No time';
+export const eventTime = ({ group: first, last_time: last }: CountGroup): string =>
+  first === null ? 'No time' : spanText(first, last);
+
+/** Wall times; without a last one, or with the same, only the first is named. */
+export function spanText(first: string, last: string | null | undefined): string {
   const begin = first.replace('T', ' ');
   if (last === null || last === undefined || last === first) return begin;
   const isSameDay = last.slice(0, DAY_LENGTH) === first.slice(0, DAY_LENGTH);

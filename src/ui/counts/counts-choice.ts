@@ -16,6 +16,7 @@ export const GROUPINGS = [
   ['day', 'Day'],
   ['folder', 'Folder'],
   ['event', 'Event'],
+  ['place', 'Place'],
   ['class', 'Class'],
   ['region', 'Region'],
 ] as const;
@@ -88,7 +89,10 @@ export function readChoice(query: Query, now: number): CountsChoice {
     by,
     eventGap: by === 'event' ? chosen(EVENT_GAPS, query.gap) : null,
     standing,
-    camera: by === 'event' || standing !== 'include' ? chosen(CAMERAS, query.camera) : null,
+    camera:
+      by === 'event' || by === 'place' || standing !== 'include'
+        ? chosen(CAMERAS, query.camera)
+        : null,
     view: query.view ?? '',
     min: /^\d{1,2}$|^100$/.test(query.min ?? '') ? Number(query.min) : null,
     compared,

@@ -1,6 +1,6 @@
 /** Requests of the view, and their answers. */
 import { queryOf } from '../../client/api-calls.js';
-import type { Counts, CountsQuery, JobQuestion } from '../../client/records.js';
+import type { Counts, CountsQuery, JobQuestion, PlacesQuery } from '../../client/records.js';
 import type { CountsChoice, CountsGrouping } from './counts-choice.js';
 import { hourKey, type HourRange } from './wall-hours.js';
 
@@ -17,24 +17,40 @@ export interface ShownCounts {
   everything: Counts | null;
 }
 
-/** Classes and regions are those of the total: days are the shortest list of groups that the service has. */
-const wireGrouping = (by: CountsGrouping) => (by === 'class' || by === 'region' ? 'day' : by);
+/**
+ * Classes and regions are those of the total, and places are another call: days are the shortest list of groups that
+ * the service has.
+ */
+const wireGrouping = (by: CountsGrouping) =>
+  by === 'class' || by === 'region' || by === 'place' ? 'day' : by;
 
 /** The scope of a range of the choice, as the client takes it. */
 export function scopeOf(
   { watch, tag, by, eventGap, standing, camera }: CountsChoice,
   hours: HourRange,
 ): CountsQuery {
+  return {
+    ...jobsOf({ watch, tag }, hours),
+    by: wireGrouping(by),
+    ...(eventGap !== null && { event_gap_s: Number(eventGap) }),
+    ...(standing !== 'include' && { static: standing }),
+    ...(camera !== null && (eventGap !== null || standing !== 'include') && { camera }),
+  };
+}
+
+/** The scope of the places of the choice. */
+export const placesQuery = ({ camera, ...choice }: CountsChoice): PlacesQuery => ({
+  ...jobsOf(choice, choice.hours),
+  ...(camera !== null && { camera }),
+});
+
+function jobsOf({ watch, tag }: Pick<CountsChoice, 'watch' | 'tag'>, { from, to }: HourRange) {
   const bound = (hour: number | null) => (hour === null ? undefined : hourKey(hour));
   return {
     watch: watch === '' ? undefined : watch,
     tag: tag === '' ? undefined : tag,
-    from: bound(hours.from),
-    to: bound(hours.to),
-    by: wireGrouping(by),
-    ...(eventGap !== null && { event_gap_s: Number(eventGap) }),
-    ...(standing !== 'include' && { static: standing }),
-    ...(camera !== null && { camera }),
+    from: bound(from),
+    to: bound(to),
   };
 }
 

@@ -14,11 +14,19 @@ import { isOfStoredJobs } from './counts-choice.js';
 import { CountsFiles } from './counts-files.js';
 import { EventList } from './event-list.js';
 import { CountsTable } from './counts-table.js';
+import { PlaceList } from './place-list.js';
 import { filterOf, hiddenClasses } from './shown-classes.js';
 import { TimeCharts } from './time-chart.js';
 import { DAY_H, hourOf, rangeText, type HourRange } from './wall-hours.js';
 
-export function CountsResult({ shown, isOld }: { shown: ShownCounts; isOld: boolean }) {
+interface CountsResultProps {
+  shown: ShownCounts;
+  isOld: boolean;
+  /** A place was dismissed, or is counted again. */
+  onDismissed: () => void;
+}
+
+export function CountsResult({ shown, isOld, onDismissed }: CountsResultProps) {
   const { counts, other } = shown;
   const classes = classesOf(shown);
   const hidden = hiddenClasses();
@@ -32,15 +40,23 @@ export function CountsResult({ shown, isOld }: { shown: ShownCounts; isOld: bool
       ) : (
         <>
           {classes.length > 1 && <ClassChips filter={filterOf(classes)} />}
-          {rows.by === 'event' ? (
-            <EventList shown={shown} hidden={hidden} />
-          ) : (
+          {rows.by === 'place' && (
+            <PlaceList
+              key={JSON.stringify(shown.choice)}
+              choice={shown.choice}
+              onDismissed={onDismissed}
+            />
+          )}
+          {rows.by === 'event' && <EventList shown={shown} hidden={hidden} />}
+          {rows.by !== 'place' && rows.by !== 'event' && (
             <>
               <Chart shown={shown} rows={rows} others={others} hidden={hidden} />
               <CountsTable shown={shown} rows={rows} others={others} hidden={hidden} />
             </>
           )}
-          <CountsFiles shown={shown} rows={rows} others={others} hidden={hidden} />
+          {rows.by !== 'place' && (
+            <CountsFiles shown={shown} rows={rows} others={others} hidden={hidden} />
+          )}
         </>
       )}
     </div>

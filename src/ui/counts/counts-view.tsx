@@ -61,7 +61,9 @@ function Asked({ choice }: { choice: ReturnType<typeof readChoice> }) {
       )}
       {shown === null
         ? fault === null && <Skeleton label="Counting" lines={5} />
-        : (fault === null || !isOld) && <CountsResult shown={shown} isOld={isOld} />}
+        : (fault === null || !isOld) && (
+            <CountsResult shown={shown} isOld={isOld} onDismissed={ask} />
+          )}
     </>
   );
 }

@@ -12,10 +12,10 @@ import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { Swatch } from '../picture/class-chips.js';
-import { Thumbnail } from '../picture/thumbnail.js';
+import { BoxCrop } from '../picture/box-crop.js';
 import { service } from '../session/session.js';
 import { grouped, percent, plural } from '../text/format.js';
-import { bySureness, cropArea, cropsOf, leastCertain, type Crop } from './box-crops.js';
+import { bySureness, cropsOf, leastCertain, type Crop } from './box-crops.js';
 import { imagesQuery, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
 import { questionTexts } from './question.js';
@@ -98,11 +98,7 @@ interface TileProps {
 }
 
 function CropTile({ crop, jobId, place, isTabStop, onOpen }: TileProps) {
-  const { box, path, index, id } = crop;
-  const area = cropArea(crop);
-  const [left, top, right, bottom] = area;
-  const [x1, y1, x2, y2] = box.box;
-  const inside = { ...box, box: [x1 - left, y1 - top, x2 - left, y2 - top] as typeof area };
+  const { box, path, index, id, size } = crop;
   return (
     <a
       class="grid-tile ok"
@@ -117,13 +113,7 @@ function CropTile({ crop, jobId, place, isTabStop, onOpen }: TileProps) {
       tabIndex={isTabStop ? 0 : -1}
       onClick={onOpen}
     >
-      <Thumbnail
-        path={path}
-        crop={area.join(',')}
-        alt=""
-        boxes={[inside]}
-        size={{ width: right - left, height: bottom - top }}
-      />
+      <BoxCrop path={path} box={box} size={size} />
       <span class="grid-caption">
         <Swatch name={box.class} />
         <Foreign text={box.class} />

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Watch } from '../../client/lattice-client.js';
+import { CameraFindings } from './camera-findings.js';
 import { hashOf } from '../address/address.js';
 import { StatePill } from '../jobs/state-pill.js';
 import { Button } from '../parts/button.js';
@@ -48,6 +49,7 @@ export function WatchRow({ watch, isNamed, now, ...actions }: WatchRowProps) {
         <Foreign text={paths.join(', ')} />
       </p>
       <Facts facts={factsOf(watch, now)} />
+      {watch.camera_health === true && <CameraFindings watch={name} now={now} />}
     </li>
   );
 }

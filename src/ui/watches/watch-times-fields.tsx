@@ -1,4 +1,4 @@
-/** When a watch works and how many images its jobs have: the fields of both its forms. */
+/** When a watch works, how many images its jobs have, whether it tells of cameras: the fields of both its forms. */
 import { timesText } from '../../api/watch-times.js';
 import type { Watch } from '../../client/lattice-client.js';
 
@@ -46,6 +46,10 @@ export function TimeFields({ watch }: { watch?: Watch }) {
           />
         </label>
       </div>
+      <label class="check">
+        <input type="checkbox" name="health" defaultChecked={watch?.camera_health === true} />
+        Tell when a camera is covered, turned away, out of focus, frozen or late; each folder is one
+      </label>
     </div>
   );
 }

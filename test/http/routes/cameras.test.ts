@@ -5,11 +5,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CameraBody } from '../../../src/answers/camera-record.js';
+import { takenAt, takeStill } from '../../support/covered-camera.js';
 import { eventually } from '../../support/eventually.js';
-import { call, FEW_THREADS, PICTURE, post, type Answer } from '../../support/service-client.js';
+import { call, FEW_THREADS, post, type Answer } from '../../support/service-client.js';
 import { startService, type ServiceProcess } from '../../support/service-process.js';
 
 const KEYS = { alice: 'alice-0123456789abcdef', bob: 'bob-0123456789abcdefgh' };
@@ -64,23 +64,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Three minutes lie between two pictures. */
-async function take(at: number, isCovered: boolean): Promise<void> {
-  const minute = String(3 * at).padStart(2, '0');
-  const picture = isCovered
-    ? sharp({
-        create: { width: 640, height: 480, channels: 3, background: { r: 90, g: 80 + at, b: 70 } },
-      })
-    : sharp(PICTURE).modulate({ brightness: 0.9 + 0.02 * (at % 5) });
-  const file = join(folder, 'images/north', `20251126_14${minute}00.jpg`);
-  writeFileSync(file, await picture.jpeg().toBuffer());
-}
+const take = (at: number, isCovered: boolean) =>
+  takeStill(join(folder, 'images/north'), at, isCovered);
 
 const cameras = async () =>
   (await call(service.url, CAMERAS, { headers })).body as unknown as { cameras: CameraBody[] };
 const change = (body: object): Promise<Answer> =>
   call(service.url, CAMERAS, { method: 'PATCH', headers, body: JSON.stringify(body) });
-const taken = (at: number) => `2025-11-26T14:${String(3 * at).padStart(2, '0')}:00`;
 const told = () => hooks.filter(({ type }) => type.startsWith('camera.'));
 
 test('is found, told once and shown; then it is silenced and dismissed', async () => {
@@ -95,7 +85,7 @@ test('is found, told once and shown; then it is silenced and dismissed', async (
   for (let at = 0; at < 9; at += 1) await take(at, false);
   await eventually(async () => {
     expect((await cameras()).cameras).toMatchObject([
-      { camera: 'north', last_taken: taken(8), findings: [], closed: [] },
+      { camera: 'north', last_taken: takenAt(8), findings: [], closed: [] },
     ]);
   });
   for (let at = 9; at < 15; at += 1) await take(at, true);
@@ -108,11 +98,11 @@ test('is found, told once and shown; then it is silenced and dismissed', async (
   await eventually(async () => {
     expect((await cameras()).cameras).toMatchObject([
       {
-        last_taken: taken(14),
+        last_taken: takenAt(14),
         last_image: { path: 'north/20251126_144200.jpg' },
         findings: [
           {
-            ...{ kind: 'covered', began: taken(9), silenced_until: null },
+            ...{ kind: 'covered', began: takenAt(9), silenced_until: null },
             image: { path: 'north/20251126_142700.jpg' },
           },
         ],
@@ -125,7 +115,7 @@ test('is found, told once and shown; then it is silenced and dismissed', async (
   expect(told()).toMatchObject([
     {
       type: 'camera.finding_opened',
-      data: { watch: 'gate', camera: 'north', kind: 'covered', began: taken(9) },
+      data: { watch: 'gate', camera: 'north', kind: 'covered', began: takenAt(9) },
     },
   ]);
   const { text } = await call(service.url, '/metrics', { headers });
@@ -141,7 +131,7 @@ test('is found, told once and shown; then it is silenced and dismissed', async (
     cameras: [{ findings: [{ silenced_until: until }] }],
   });
   expect((await change({ ...finding, dismissed: true })).body).toMatchObject({
-    cameras: [{ findings: [], closed: [{ kind: 'covered', ended: taken(14) }] }],
+    cameras: [{ findings: [], closed: [{ kind: 'covered', ended: takenAt(14) }] }],
   });
   expect(told()).toHaveLength(1);
 });

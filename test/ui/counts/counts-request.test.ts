@@ -24,6 +24,7 @@ test.each([
     '/v1/counts?watch=north&by=event&event_gap_s=300&camera=folder',
   ],
   [{ watch: 'north', by: 'day', gap: '300', camera: 'all' }, '/v1/counts?watch=north&by=day'],
+  [{ watch: 'north', by: 'place', camera: 'all' }, '/v1/counts?watch=north&by=day'],
   [
     { watch: 'north', by: 'day', static: 'exclude', camera: 'all' },
     '/v1/counts?watch=north&by=day&static=exclude&camera=all',

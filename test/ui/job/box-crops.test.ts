@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bySureness, cropArea, cropsOf, leastCertain } from '../../../src/ui/job/box-crops.js';
+import { bySureness, cropsOf, leastCertain } from '../../../src/ui/job/box-crops.js';
 import { readFilter } from '../../../src/ui/job/image-filter.js';
 import { toWireImage } from '../../../src/answers/processed-image.js';
 import { okOutcome } from '../../support/outcomes.js';
@@ -43,38 +42,4 @@ test('there is one crop per box that passes, least certain first', () => {
   // 0.9, 0.8, 0.7 and 0.6 in each.
   expect(crops({ class: 'car,bus' }, 1)).toEqual([[0, 2], [1, 2], [0, 1], [1, 1], [0, 0], [1, 0]]); // prettier-ignore
   expect(crops({}, 0.75)).toEqual([[0, 3], [1, 3], [0, 2], [1, 2]]); // prettier-ignore
-});
-
-test('a crop holds its box, lies in the picture, and has the form of a tile where there is room', () => {
-  const side = fc.integer({ min: 40, max: 4_000 });
-  const part = fc.double({ min: 0, max: 1, noNaN: true });
-  fc.assert(
-    fc.property(side, side, fc.tuple(part, part, part, part), (width, height, [a, b, c, d]) => {
-      const box: [number, number, number, number] = [
-        Math.min(a, b) * width,
-        Math.min(c, d) * height,
-        Math.max(a, b) * width,
-        Math.max(c, d) * height,
-      ];
-      const crop = {
-        index: 0,
-        path: 'a.jpg',
-        id: 0,
-        box: { box, class: 'car', confidence: 0.5 },
-        size: { width, height },
-      };
-      const [x1, y1, x2, y2] = cropArea(crop);
-      expect(x1).toBeGreaterThanOrEqual(0);
-      expect(y1).toBeGreaterThanOrEqual(0);
-      expect(x2).toBeLessThanOrEqual(width);
-      expect(y2).toBeLessThanOrEqual(height);
-      expect(x1).toBeLessThanOrEqual(box[0] + 1);
-      expect(x2).toBeGreaterThanOrEqual(box[2] - 1);
-      expect(y1).toBeLessThanOrEqual(box[1] + 1);
-      expect(y2).toBeGreaterThanOrEqual(box[3] - 1);
-      if (x2 - x1 < width - 1 && y2 - y1 < height - 1 && x2 - x1 > 100) {
-        expect((x2 - x1) / (y2 - y1)).toBeCloseTo(4 / 3, 1);
-      }
-    }),
-  );
 });

@@ -25,6 +25,7 @@ test('a watch has the settings of a job, paths, and times in milliseconds', () =
     schedule: 'mon-tue@06:00-20:00, 22:00-23:00',
     images: '20',
     wait: '0',
+    health: 'on',
   };
   const text = watchRequest(fields, written(given));
   expect(text).toContain(fields.metadata);
@@ -45,6 +46,7 @@ test('a watch has the settings of a job, paths, and times in milliseconds', () =
       { from: '22:00', to: '23:00' },
     ],
     batch: { max_images: 20, max_wait_s: 0 },
+    camera_health: true,
   });
   expect(JSON.parse(text)).not.toHaveProperty('image_paths');
 });
@@ -53,6 +55,7 @@ const DEFAULTS = {
   settle_ms: null,
   schedule: null,
   batch: { max_images: null, max_wait_s: null },
+  camera_health: false,
 };
 
 test('what is not given is that of the service', () => {
