@@ -5,7 +5,9 @@ import { FINDING_KINDS } from '../cameras/camera-health.js';
 import { textOf } from '../store/camera-pictures.js';
 import type { CameraRecord, ClosedFinding } from '../store/health-rows.js';
 import type { FindingNews } from '../store/job.js';
-import { EXAMPLE_JOB_ID, timestampSchema } from './job-fields.js';
+import { imageNameSchema, toWireName } from './image-name.js';
+import { timestampSchema } from './job-fields.js';
+import type { HideFolders } from './shown-problem.js';
 
 export const findingKindSchema = z.enum(FINDING_KINDS).openapi('FindingKind', {
   description:
@@ -19,13 +21,7 @@ const wallTimeSchema = z.string().openapi({
   example: '2025-11-26T14:30:00',
 });
 
-const imageSchema = z
-  .object({ job_id: z.string(), index: z.int(), path: z.string() })
-  .openapi('CameraImage', {
-    description: 'An image of a job',
-    example: { job_id: EXAMPLE_JOB_ID, index: 0, path: 'cameras/north/0007.jpg' },
-  });
-const imageOrNull = z.union([imageSchema, z.null()]);
+const imageOrNull = z.union([imageNameSchema, z.null()]);
 
 const finding = {
   kind: findingKindSchema,
@@ -61,11 +57,19 @@ const cameraWire = snakeCase(
 export const cameraSchema = z.object(cameraWire.shape).openapi('Camera');
 export type CameraBody = z.infer<typeof cameraSchema>;
 
-export function toWireCamera({ camera, last, picture, open, closed }: CameraRecord): CameraBody {
+export function toWireCamera(
+  { camera, last, picture, open, closed }: CameraRecord,
+  hide: HideFolders,
+): CameraBody {
+  const toWireFinding = ({ kind, began, image }: ShownFinding) => ({
+    kind,
+    began: textOf(began),
+    image: toWireName(image, hide),
+  });
   return cameraWire.toWire({
     camera,
     lastTaken: textOf(last),
-    lastImage: toWireImage(picture),
+    lastImage: toWireName(picture, hide),
     findings: open.map((each) => ({
       ...toWireFinding(each),
       silenced_until: each.silencedUntil,
@@ -75,15 +79,6 @@ export function toWireCamera({ camera, last, picture, open, closed }: CameraReco
 }
 
 type ShownFinding = Pick<ClosedFinding, 'kind' | 'began'> & { image: CameraRecord['picture'] };
-
-const toWireFinding = ({ kind, began, image }: ShownFinding) => ({
-  kind,
-  began: textOf(began),
-  image: toWireImage(image),
-});
-
-const toWireImage = (image: CameraRecord['picture']) =>
-  image && { job_id: image.jobId, index: image.index, path: image.path };
 
 /** A change of a finding in an event, which says of which job the image is. */
 export const newsSchema = z.object({

@@ -62,10 +62,10 @@ const CHANGE: RouteSpec = {
   errors: ['watch_not_found', 'storage_unavailable'],
 };
 
-export function cameraRoutes(route: AddRoute, { watches, config }: RouteParts): void {
+export function cameraRoutes(route: AddRoute, { watches, config, hide }: RouteParts): void {
   route(LIST, async (c) => {
     const cameras = await watches.cameras(knownName(c), c.get('keyId'));
-    return replyJson(c, 200, { cameras: cameras.map(toWireCamera) });
+    return replyJson(c, 200, { cameras: cameras.map((each) => toWireCamera(each, hide)) });
   });
   route(CHANGE, async (c) => {
     const name = knownName(c);
@@ -80,7 +80,7 @@ export function cameraRoutes(route: AddRoute, { watches, config }: RouteParts): 
       throw refused('The camera has no open finding of this kind.', '#/camera');
     }
     const cameras = await watches.cameras(name, keyId);
-    return replyJson(c, 200, { cameras: cameras.map(toWireCamera) });
+    return replyJson(c, 200, { cameras: cameras.map((each) => toWireCamera(each, hide)) });
   });
 }
 

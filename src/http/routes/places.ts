@@ -4,6 +4,7 @@ import { CAMERAS } from '../../api/job-values.js';
 import { detectionSchema, imageSizeSchema } from '../../api/schemas/image.js';
 import type { PlaceRow } from '../../store/place-rows.js';
 import type { HideFolders } from '../../answers/shown-problem.js';
+import { imageNameSchema, toWireName } from '../../answers/image-name.js';
 import { replyJson } from '../answer/reply.js';
 import { readQuery } from '../request/query.js';
 import { json, type AddRoute } from '../route.js';
@@ -17,18 +18,15 @@ import {
   toWireFigures,
   toWireScope,
 } from './count-scope.js';
-import { imageNameSchema, toWireName } from './jobs/count-groups.js';
+import { cameraSchema } from './jobs/count-texts.js';
 import { askedRequest, questionShape } from './jobs/question.js';
 
 export const placesQuerySchema = z.strictObject({
   ...scopeShape,
-  camera: z
-    .enum(CAMERAS, { error: `camera is one of ${CAMERAS.join(', ')}.` })
-    .default(CAMERAS[0])
-    .openapi({
-      description: 'Images are of one camera when they lie in one `folder`, or `all` are',
-      default: CAMERAS[0],
-    }),
+  camera: cameraSchema.default(CAMERAS[0]).openapi({
+    description: 'Images are of one camera when they lie in one `folder`, or `all` are',
+    default: CAMERAS[0],
+  }),
 });
 
 const staySchema = z

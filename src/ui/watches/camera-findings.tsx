@@ -75,7 +75,7 @@ function FindingCard({ camera, finding, now, onChange }: FindingCardProps) {
           href={hashOf({ screen: 'image', jobId: image.job_id, index: image.index })}
           aria-label={`Picture of ${camera} that began it`}
         >
-          <Thumbnail path={image.path} alt="" />
+          <Thumbnail path={image.image_path} alt="" />
         </a>
       )}
       <div>

@@ -99,11 +99,11 @@ test('is found, told once and shown; then it is silenced and dismissed', async (
     expect((await cameras()).cameras).toMatchObject([
       {
         last_taken: takenAt(14),
-        last_image: { path: 'north/20251126_144200.jpg' },
+        last_image: { image_path: 'north/20251126_144200.jpg' },
         findings: [
           {
             ...{ kind: 'covered', began: takenAt(9), silenced_until: null },
-            image: { path: 'north/20251126_142700.jpg' },
+            image: { image_path: 'north/20251126_142700.jpg' },
           },
         ],
       },

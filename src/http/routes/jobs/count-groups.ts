@@ -2,8 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { TIME_SOURCES } from '../../../files/wall-time.js';
 import type { HourGrouping } from '../../../api/job-values.js';
-import { jobIdSchema } from '../../../answers/job-fields.js';
-import type { PictureName } from '../../../store/camera-pictures.js';
+import { imageNameSchema, toWireName } from '../../../answers/image-name.js';
 import type { EventRow } from '../../../store/event-rows.js';
 import { CountSum, type HourRow } from '../../../store/count-sum.js';
 import type { ImageCounts } from '../../../store/job.js';
@@ -31,14 +30,6 @@ export const sumSchema = z
       .openapi({ description: 'Images by where their time comes from' }),
   })
   .openapi('CountSum');
-
-export const imageNameSchema = z
-  .object({
-    job_id: jobIdSchema,
-    index: z.int().openapi({ description: 'Its place in the job, from 0' }),
-    image_path: z.string(),
-  })
-  .openapi('ImageOfJob');
 
 export const groupSchema = z
   .object({
@@ -133,9 +124,6 @@ export function toWireCounted(image: ImageCounts, hide: HideFolders): GroupBody 
     ...counts,
   };
 }
-
-export const toWireName = (image: PictureName | null, hide: HideFolders) =>
-  image && { job_id: image.jobId, index: image.index, image_path: hide(image.path) };
 
 /** An event: the boxes of a class are the most that one of its images has. */
 export function toWireEvent(

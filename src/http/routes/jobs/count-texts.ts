@@ -38,6 +38,10 @@ export const countFormatSchema = z
   .default('json')
   .openapi({ default: 'json' });
 
+export const cameraSchema = z.enum(CAMERAS, {
+  error: `camera is one of ${CAMERAS.join(', ')}.`,
+});
+
 export const pictureShape = {
   event_gap_s: z.coerce
     .number({ error: `event_gap_s is a number of seconds up to ${EVENT_GAP_S.most}.` })
@@ -48,12 +52,9 @@ export const pictureShape = {
       type: 'number',
       description: `With \`by=event\`: images of one camera with at most so many seconds between them are one event. Default ${EVENT_GAP_S.default}`,
     }),
-  camera: z
-    .enum(CAMERAS, { error: `camera is one of ${CAMERAS.join(', ')}.` })
-    .optional()
-    .openapi({
-      description: `With \`by=event\` or \`static\`: images are of one camera when they lie in one \`folder\`, or \`all\` are. Default ${CAMERAS[0]}`,
-    }),
+  camera: cameraSchema.optional().openapi({
+    description: `With \`by=event\` or \`static\`: images are of one camera when they lie in one \`folder\`, or \`all\` are. Default ${CAMERAS[0]}`,
+  }),
   static: z
     .enum(STATIC_CHOICES, { error: `static is one of ${STATIC_CHOICES.join(', ')}.` })
     .optional()
