@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Detection } from '../../../src/api/schemas/image.js';
 import { ended, openTestJobs, TemporaryFolder, type TestJobs } from '../../jobs/job-folder.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
+import { parkedCar } from '../../support/parked-car.js';
 import { regionBetween } from '../../support/region-between.js';
 import { SeeingDetector } from '../../support/seeing-detector.js';
 
@@ -21,14 +22,12 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-const MINUTES = Array.from({ length: 20 }, (_, at) => at * 2);
-const pathOf = (camera: string, minute: number) =>
-  `${camera}/20251126_14${String(minute).padStart(2, '0')}00.jpg`;
+const { minutes, path: pathOf } = parkedCar;
 const PARKED: Detection['box'] = [10, 10, 40, 30];
 
 /** A parked car, and one that drives past in all pictures but the first. */
 function foundIn(path: string): Detection[] {
-  const minute = MINUTES.find((each) => path.endsWith(pathOf('', each))) ?? 0;
+  const minute = minutes.find((each) => path.endsWith(pathOf('', each))) ?? 0;
   const passing: Detection['box'] = [minute * 2, 60, minute * 2 + 12, 70];
   return [
     ...(minute === 0 ? [] : [{ box: passing, confidence: 0.9, class: 'car' }]),
@@ -37,7 +36,7 @@ function foundIn(path: string): Detection[] {
 }
 
 async function job(camera: string, fields: object = {}): Promise<string> {
-  const image_paths = MINUTES.map((minute) => pathOf(camera, minute));
+  const image_paths = minutes.map((minute) => pathOf(camera, minute));
   const body = { job_type: 'detect_vehicles', image_paths, tags: ['Gate'], ...fields };
   const accepted = await post(app, '/v1/jobs/submit', body);
   await ended(jobs.service, accepted.body.job_id as string);
