@@ -215,9 +215,9 @@ describe.skipIf(browserPath === null)('watches in a browser', () => {
     await eventual(() => finding.locator('img').count()).toBe(1);
     expect(await axeViolations(page)).toEqual([]);
     expect(await sidewaysScroll(page)).toBeLessThanOrEqual(0);
-    await finding.getByRole('button', { name: 'Silence covered of lot for a day' }).click();
+    await finding.getByRole('button', { name: 'Silence for a day: covered, lot' }).click();
     await finding.getByText('Silenced until').waitFor();
-    await finding.getByRole('button', { name: /^Dismiss covered of lot/ }).click();
+    await finding.getByRole('button', { name: /^Dismiss: covered, lot/ }).click();
     await row('lot').getByText('1 camera, nothing found').waitFor();
   });
 });

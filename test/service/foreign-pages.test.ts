@@ -88,7 +88,11 @@ const CHANGES: Record<string, Sent> = {
   deleteUpload: {},
   addWatch: { body: WATCH },
   changeWatch: { body: { paused: true } },
+  changeCameraFinding: { body: { camera: 'gate', kind: 'moved', dismissed: true } },
   deleteWatch: {},
+  // Its job is made first.
+  dismissPlace: {},
+  deleteDismissal: {},
   putView: { body: { regions: [{ name: 'gate', polygon: [[0, 0], [1, 0], [1, 1]] }] } }, // prettier-ignore
   deleteView: {},
   putAlias: { body: { model: 'yolov8n.pt' } },
@@ -160,7 +164,10 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
       return pending_jobs + running_jobs;
     };
     await expect.poll(working).toBe(0);
-    const lists = ['jobs', 'watches', 'views', 'models', 'models/aliases', 'uploads'];
+    const lists = [
+      ...['jobs', 'watches', 'views', 'models', 'models/aliases', 'uploads'],
+      'places/dismissals',
+    ];
     const texts = lists.map(async (list) => {
       const { body } = await call(service.url, `/v1/${list}`);
       const drop = new Set(['expires_at', 'last_scan', 'lag_s', 'state', 'webhooks']);
@@ -186,6 +193,7 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
     const url = { callback_url: 'http://127.0.0.1:9/hook' };
     const job_id = await submit(service.url, { annotate: true, ...url });
     await resultOf(service.url, job_id);
+    CHANGES.dismissPlace = { body: { job_id, index: 0, class: 'car', box: [10, 10, 90, 60] } };
     const upload = await post(service.url, '/v1/uploads', {});
     ids = {
       job_id,
@@ -196,6 +204,7 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
       'uploads/name': 'a.png',
       'watches/name': 'gate',
       'views/name': 'north',
+      'places/id': '1',
       'models/name': 'production.pt',
       'functions/name': 'yolov8n',
     };
@@ -355,7 +364,8 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
       const headers = id === 'createUpload' ? { origin: service.url } : {};
       const answer = await send(operation ?? { method: '', path: '' }, sent, headers);
       expect([id, answer.status === 403]).toEqual([id, false]);
-      if (!['promoteAlias', 'rollBackAlias'].includes(id)) {
+      // There is no canary to promote or to roll back, and no open finding.
+      if (!['promoteAlias', 'rollBackAlias', 'changeCameraFinding'].includes(id)) {
         expect(answer.status, `${id}: ${answer.text}`).toBeLessThan(300);
       }
     }

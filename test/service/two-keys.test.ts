@@ -140,6 +140,10 @@ describe('what is of one key', () => {
     });
     const result = await ofAlice(`/v1/jobs/${hers.job_id}/result`);
     hers.file = result.body.result.annotated_url.split('/').at(-1) ?? '';
+    const { class: name, box } = result.body.result.detections[0]!;
+    BODIES.dismissPlace = { job_id: hers.job_id, index: 0, class: name, box };
+    const dismissal = await alice('/v1/places/dismissals', 'POST', BODIES.dismissPlace);
+    namesIn['/v1/places'] = String((dismissal.body as unknown as { id: number }).id);
     const document = (await call(service.url, '/openapi.json')).body as unknown as {
       paths: Record<string, Record<string, Operation>>;
     };
@@ -186,6 +190,7 @@ describe('what is of one key', () => {
     putUploadedFile: picture,
     addWatch: { name: 'her-watch', paths: ['gate'], job_type: 'detect_cars' },
     changeWatch: { paused: true },
+    changeCameraFinding: { camera: 'gate', kind: 'moved', dismissed: true },
     putView: { regions: REGIONS, paths: ['**'] },
     putAlias: { model: 'yolov8n' },
   };
@@ -208,6 +213,7 @@ describe('what is of one key', () => {
       ),
       '/v1/views/her-view',
       '/v1/models/aliases',
+      '/v1/places/dismissals',
       `/v1/images/file?path=her-photo.png&upload=${hers.upload_id}`,
       `/v1/annotated/${hers.file}`,
     ];

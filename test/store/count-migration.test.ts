@@ -21,7 +21,11 @@ const WITHOUT_COUNTS = `
   ALTER TABLE swept_jobs DROP COLUMN tags;
   ALTER TABLE swept_jobs DROP COLUMN kept;
   DROP TABLE dismissed_places;
-  PRAGMA user_version = ${SCHEMA_VERSION - 2};`;
+  DROP TABLE camera_pictures;
+  DROP TABLE camera_health;
+  ALTER TABLE outbox DROP COLUMN finding;
+  ALTER TABLE webhook_deliveries DROP COLUMN finding;
+  PRAGMA user_version = ${SCHEMA_VERSION - 3};`;
 
 /** In the time zone of this machine. */
 const modifiedNs = String(BigInt(new Date(2025, 10, 26, 14, 30).getTime()) * 1_000_000n);

@@ -6,7 +6,7 @@ import { Thumbnail } from './thumbnail.js';
 interface BoxCropProps {
   path: string;
   box: Detection;
-  /** Of the picture. */
+  /** Size of the whole picture. */
   size: ImageSize;
 }
 

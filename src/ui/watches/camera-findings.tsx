@@ -63,6 +63,7 @@ interface FindingCardProps {
 function FindingCard({ camera, finding, now, onChange }: FindingCardProps) {
   const { kind, began, image, silenced_until: until } = finding;
   const isSilenced = until !== null && until > now;
+  const silence = isSilenced ? 'Tell of it again' : 'Silence for a day';
   return (
     <>
       {image === null ? (
@@ -88,15 +89,15 @@ function FindingCard({ camera, finding, now, onChange }: FindingCardProps) {
         {isSilenced && <p class="fine">Silenced until {clock(until, now)}</p>}
         <p class="row">
           <Button
-            name={`Silence ${kind} of ${camera} for a day`}
+            name={`${silence}: ${kind}, ${camera}`}
             onClick={() =>
               void onChange({ camera, kind, silenced_until: isSilenced ? now : now + SILENCE_S })
             }
           >
-            {isSilenced ? 'Tell of it again' : 'Silence for a day'}
+            {silence}
           </Button>
           <Button
-            name={`Dismiss ${kind} of ${camera}: it is how the camera is`}
+            name={`Dismiss: ${kind}, ${camera}; it is how the camera is`}
             onClick={() => void onChange({ camera, kind, dismissed: true })}
           >
             Dismiss
