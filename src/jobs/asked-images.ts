@@ -207,11 +207,12 @@ export class AskedImages implements JobImages {
   }
 
   /** All images are read before the first one is answered. */
-  async #standing({ number }: StoredJob): Promise<StandingDetections | null> {
+  async #standing({ number, imageCount }: StoredJob): Promise<StandingDetections | null> {
     const rule = this.#rule;
     if (rule === null) return null;
     const { store } = this.#parts;
-    const images = await this.#views.answer((asked) => store.standingImages(number, asked, rule));
+    const job = { number, imageCount };
+    const images = await this.#views.answer((asked) => store.standingImages(job, asked, rule));
     return new StandingDetections(images, rule.static);
   }
 

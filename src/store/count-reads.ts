@@ -92,9 +92,12 @@ export class CountReads {
   }
 
   /** Which boxes of the images of a job are of vehicles that stand, by the question. */
-  *standingImages(jobNumber: number, asked: Asked, rule: PictureRule): Answer<StandingImages> {
-    const scope = { jobs: jobNumber };
-    return yield* this.#undisturbed(false, () => this.#standingImages(scope, asked, rule));
+  *standingImages(
+    job: Pick<CountedJob, 'number' | 'imageCount'>,
+    asked: Asked,
+    rule: PictureRule,
+  ): Answer<StandingImages> {
+    return yield* this.#undisturbed(false, () => this.#standingImages(job, asked, rule));
   }
 
   /**
@@ -165,11 +168,14 @@ export class CountReads {
     return { indexes: page.map(({ index }) => index), matching: passing.length };
   }
 
-  *#standingImages(scope: CountScope, asked: Asked, rule: PictureRule): Steps<StandingImages> {
-    const { pictures } = yield* this.#pictures(scope, asked, rule);
-    const [job] = this.#jobs(scope, 0);
+  *#standingImages(
+    { number, imageCount }: Pick<CountedJob, 'number' | 'imageCount'>,
+    asked: Asked,
+    rule: PictureRule,
+  ): Steps<StandingImages> {
+    const { pictures } = yield* this.#pictures({ jobs: number }, asked, rule);
     const dismissed = new DismissedPlaces(this.#statements);
-    return yield* standingImages(pictures, asked, dismissed, job?.imageCount ?? 0);
+    return yield* standingImages(pictures, asked, dismissed, imageCount);
   }
 
   *#countEvents(scope: CountScope, asked: Asked | null, rule: EventRule): Steps<CountedEvents> {

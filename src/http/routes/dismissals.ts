@@ -82,7 +82,7 @@ export function dismissalRoutes(route: AddRoute, { jobs, hide, config }: RoutePa
         'Takes a box of an image, as a place of `GET /v1/places` names it. From then on boxes of its class group that lie over ' +
         'it, with an intersection over union of 0.4 or more, in images of the same folder and form are left out of ' +
         '`GET /v1/counts` and `GET /v1/jobs/{job_id}/counts`, but for `by=image` and the counts of removed results; results ' +
-        'stay as they are. A box over a dismissed place gives that one. At most 1000 per API key.',
+        'stay as they are, unless they are asked for with `static`. A box over a dismissed place gives that one. At most 1000 per API key.',
       tags: ['Jobs'],
       request: {
         body: { required: true, content: { 'application/json': { schema: newDismissalSchema } } },

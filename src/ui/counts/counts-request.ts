@@ -61,6 +61,10 @@ export function questionOf({ view, min }: CountsChoice): JobQuestion {
   };
 }
 
+/** The question of the choice, as the address of an image has it. */
+export const questionTexts = (choice: CountsChoice): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(queryOf({ ...questionOf(choice) })));
+
 /** The path of a range of the choice. */
 export function countsPath(choice: CountsChoice, hours: HourRange, format?: 'csv'): string {
   return `/v1/counts${queryOf({ ...scopeOf(choice, hours), ...questionOf(choice), format })}`;

@@ -1,15 +1,14 @@
 /** Events, each with its best image: newest first, so many at a time. */
 import { useSignal } from '@preact/signals';
-import { queryOf } from '../../client/api-calls.js';
-import { hashOf } from '../address/address.js';
 import { Button } from '../parts/button.js';
 import { Foreign } from '../parts/foreign.js';
+import { ImageLink } from '../picture/image-link.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { grouped, plural } from '../text/format.js';
 import { boxesOf } from './count-rows.js';
 import { boxes, eventTime } from './count-words.js';
 import type { CountsChoice } from './counts-choice.js';
-import { questionOf, type CountGroup, type ShownCounts } from './counts-request.js';
+import { questionTexts, type CountGroup, type ShownCounts } from './counts-request.js';
 
 const EVENTS_PER_STEP = 48;
 
@@ -56,19 +55,13 @@ function Event({ event, choice, hidden }: EventProps) {
   const shownClasses = Object.entries(classes).filter(([name]) => !hidden.has(name));
   return (
     <>
-      {best ? (
-        <a
-          class="event-picture"
-          href={hashOf({ screen: 'image', jobId: best.job_id, index: best.index }, textsOf(choice))}
-          aria-label={`Image with the most boxes of ${eventTime(event)}`}
-        >
-          <Thumbnail path={best.image_path} alt="" />
-        </a>
-      ) : (
-        <span class="event-picture">
-          <span class="thumbnail" />
-        </span>
-      )}
+      <ImageLink
+        image={best}
+        name={`Image with the most boxes of ${eventTime(event)}`}
+        texts={questionTexts(choice)}
+      >
+        <Thumbnail path={best?.image_path ?? ''} alt="" />
+      </ImageLink>
       <b>{eventTime(event)}</b>
       {camera !== null && camera !== undefined && <Foreign text={camera} />}
       <span>
@@ -84,7 +77,3 @@ function Event({ event, choice, hidden }: EventProps) {
 }
 
 const countText = ([name, count]: [string, number]): string => `${grouped(count)} ${name}`;
-
-/** The question of the choice, as the address of an image has it. */
-const textsOf = (choice: CountsChoice): Record<string, string> =>
-  Object.fromEntries(new URLSearchParams(queryOf({ ...questionOf(choice) })));

@@ -1,7 +1,5 @@
 /** Places in which vehicles stood, each with its surest box. One that should not be counted is dismissed here. */
 import type { Places } from '../../client/records.js';
-import { queryOf } from '../../client/api-calls.js';
-import { hashOf } from '../address/address.js';
 import { useRepeated } from '../live/use-repeated.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
@@ -9,11 +7,12 @@ import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { BoxCrop } from '../picture/box-crop.js';
+import { ImageLink } from '../picture/image-link.js';
 import { service } from '../session/session.js';
 import { plural } from '../text/format.js';
 import { spanText } from './count-words.js';
 import type { CountsChoice } from './counts-choice.js';
-import { placesQuery, questionOf } from './counts-request.js';
+import { placesQuery, questionOf, questionTexts } from './counts-request.js';
 
 type Place = Places['places'][number];
 
@@ -61,7 +60,7 @@ export function PlaceList({ choice, onDismissed }: PlaceListProps) {
                 key={`${place.camera} ${place.place}`}
                 class={place.dismissal === null ? '' : 'off'}
               >
-                <PlaceCard place={place} texts={queryOf({ ...question })} onChange={change} />
+                <PlaceCard place={place} texts={questionTexts(choice)} onChange={change} />
               </li>
             ))}
           </ul>
@@ -80,7 +79,7 @@ function byNews(a: Place, b: Place): number {
 interface PlaceCardProps {
   place: Place;
   /** The question as the address of an image has it. */
-  texts: string;
+  texts: Record<string, string>;
   onChange: (work: Promise<unknown>) => Promise<void>;
 }
 
@@ -88,26 +87,17 @@ function PlaceCard({ place, texts, onChange }: PlaceCardProps) {
   const { camera, class: name, box, image, best_image: best, dismissal } = place;
   return (
     <>
-      {best === null ? (
-        <span class="event-picture">
-          <span class="thumbnail" />
-        </span>
-      ) : (
-        <a
-          class="event-picture"
-          href={hashOf(
-            { screen: 'image', jobId: best.job_id, index: best.index },
-            Object.fromEntries(new URLSearchParams(texts)),
-          )}
-          aria-label={`Image with the surest ${name} of place ${place.place}`}
-        >
-          <BoxCrop
-            path={best.image_path}
-            box={{ box, class: name, confidence: place.confidence }}
-            size={image}
-          />
-        </a>
-      )}
+      <ImageLink
+        image={best}
+        name={`Image with the surest ${name} of place ${place.place}`}
+        texts={texts}
+      >
+        <BoxCrop
+          path={best?.image_path ?? ''}
+          box={{ box, class: name, confidence: place.confidence }}
+          size={image}
+        />
+      </ImageLink>
       <b>{stayText(place)}</b>
       {camera !== null && <Foreign text={camera} />}
       <span>

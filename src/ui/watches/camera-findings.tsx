@@ -1,10 +1,10 @@
 /** The cameras of a watch: how many there are, and what is wrong with them, each with the picture that began it. */
 import type { Camera, CameraFindingPatch } from '../../client/records.js';
-import { hashOf } from '../address/address.js';
 import { useRepeated } from '../live/use-repeated.js';
 import { Button } from '../parts/button.js';
 import { Foreign } from '../parts/foreign.js';
 import { Problem } from '../parts/problem.js';
+import { ImageLink } from '../picture/image-link.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { service } from '../session/session.js';
 import { clock, plural } from '../text/format.js';
@@ -66,19 +66,9 @@ function FindingCard({ camera, finding, now, onChange }: FindingCardProps) {
   const silence = isSilenced ? 'Tell of it again' : 'Silence for a day';
   return (
     <>
-      {image === null ? (
-        <span class="camera-picture">
-          <span class="thumbnail" />
-        </span>
-      ) : (
-        <a
-          class="camera-picture"
-          href={hashOf({ screen: 'image', jobId: image.job_id, index: image.index })}
-          aria-label={`Picture of ${camera} that began it`}
-        >
-          <Thumbnail path={image.image_path} alt="" />
-        </a>
-      )}
+      <ImageLink image={image} name={`Picture of ${camera} that began it`}>
+        <Thumbnail path={image?.image_path ?? ''} alt="" />
+      </ImageLink>
       <div>
         <b>
           <Foreign text={camera} />
