@@ -1,10 +1,11 @@
-/** Cameras of watches and their findings, as the interface shows them. */
+/** Cameras of watches and what changes at them, as the interface shows it. */
 import { z } from '@hono/zod-openapi';
+import { detectionSchema, imageSizeSchema } from '../api/schemas/image.js';
 import { snakeCase } from '../api/snake-case.js';
 import { FINDING_KINDS } from '../cameras/camera-health.js';
 import { textOf } from '../store/camera-pictures.js';
 import type { CameraRecord, ClosedFinding } from '../store/health-rows.js';
-import type { FindingNews } from '../store/job.js';
+import type { CameraNews } from '../store/job.js';
 import { imageNameSchema, toWireName } from './image-name.js';
 import { timestampSchema } from './job-fields.js';
 import type { HideFolders } from './shown-problem.js';
@@ -80,23 +81,41 @@ export function toWireCamera(
 
 type ShownFinding = Pick<ClosedFinding, 'kind' | 'began'> & { image: CameraRecord['picture'] };
 
-/** A change of a finding in an event, which says of which job the image is. */
-export const newsSchema = z.object({
+/** Changes at a camera in an event, which says of which job the image is. */
+export const findingNewsSchema = z.object({
   camera: z.string(),
   kind: findingKindSchema,
   began: wallTimeSchema,
   index: z.int(),
 });
-export type WireNews = z.infer<typeof newsSchema>;
-
-export const toWireNews = ({
-  camera,
-  kind,
-  began,
-  index,
-}: Omit<FindingNews, 'change'>): WireNews => ({
-  camera,
-  kind,
-  began: textOf(began),
-  index,
+export const placeNewsSchema = z.object({
+  camera: z.string(),
+  place: z.int().openapi({ description: 'Number of the place, as long as the watch runs' }),
+  stay: z.int().openapi({ description: 'Number of the stay, the same when it has ended' }),
+  class: z.string(),
+  regions: z.array(z.string()).openapi({ description: 'Regions in which the vehicle stands' }),
+  box: detectionSchema.shape.box.meta({
+    description: 'The vehicle, in pixels of a picture of the size `image`',
+  }),
+  image: imageSizeSchema,
+  since: wallTimeSchema,
+  last_seen: wallTimeSchema,
+  index: z.int(),
 });
+
+/** The member of an event that says a change at a camera. */
+export interface WireNews {
+  finding?: z.infer<typeof findingNewsSchema>;
+  place?: z.infer<typeof placeNewsSchema>;
+}
+
+export function toWireNews(news: CameraNews): WireNews {
+  const { camera, index } = news;
+  if ('kind' in news) {
+    const { kind, began } = news;
+    return { finding: { camera, kind, began: textOf(began), index } };
+  }
+  const { place, stay, class: name, regions, box, image, since, lastSeen } = news;
+  const span = { since: textOf(since), last_seen: textOf(lastSeen) };
+  return { place: { camera, place, stay, class: name, regions, box, image, ...span, index } };
+}

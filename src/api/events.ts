@@ -21,6 +21,9 @@ const ROWS = {
   /** A camera of a watch is not as it was; `finding` says how. */
   camera_finding_opened: { byDefault: true, stored: true },
   camera_finding_closed: { byDefault: true, stored: true },
+  /** A vehicle stands in a place, or has left it; `place` says which. */
+  place_occupied: { byDefault: true, stored: true },
+  place_left: { byDefault: true, stored: true },
 } as const satisfies Record<string, EventRow>;
 
 export type JobEventName = keyof typeof ROWS;
@@ -33,18 +36,32 @@ export const JOB_EVENT_NAMES = Object.keys(ROWS) as JobEventName[];
 
 /** Events of webhooks at the end of a job, and of cameras of watches. */
 export const JOB_WEBHOOK_EVENTS = ['job.completed', 'job.failed'] as const;
-export const CAMERA_WEBHOOK_EVENTS = ['camera.finding_opened', 'camera.finding_closed'] as const;
-export const WEBHOOK_EVENTS = [...JOB_WEBHOOK_EVENTS, ...CAMERA_WEBHOOK_EVENTS] as const;
+export const FINDING_WEBHOOK_EVENTS = ['camera.finding_opened', 'camera.finding_closed'] as const;
+export const PLACE_WEBHOOK_EVENTS = ['place.occupied', 'place.left'] as const;
+export const WEBHOOK_EVENTS = [
+  ...JOB_WEBHOOK_EVENTS,
+  ...FINDING_WEBHOOK_EVENTS,
+  ...PLACE_WEBHOOK_EVENTS,
+] as const;
 
-/** Changes of a finding, as the names of their events end. */
-export type FindingChange = 'opened' | 'closed';
+/** Changes at cameras of watches, by the names of their event and of their webhook. */
+export const CAMERA_CHANGES = {
+  opened: { event: 'camera_finding_opened', webhook: 'camera.finding_opened' },
+  closed: { event: 'camera_finding_closed', webhook: 'camera.finding_closed' },
+  occupied: { event: 'place_occupied', webhook: 'place.occupied' },
+  left: { event: 'place_left', webhook: 'place.left' },
+} as const satisfies Record<
+  string,
+  { event: JobEventName; webhook: (typeof WEBHOOK_EVENTS)[number] }
+>;
+export type CameraChange = keyof typeof CAMERA_CHANGES;
 
 /** Null: the end of the job. */
 export function webhookEvent(
   status: string,
-  change: FindingChange | null,
+  change: CameraChange | null,
 ): (typeof WEBHOOK_EVENTS)[number] {
-  if (change !== null) return `camera.finding_${change}`;
+  if (change !== null) return CAMERA_CHANGES[change].webhook;
   return status === 'failed' ? 'job.failed' : 'job.completed';
 }
 

@@ -59,6 +59,13 @@ const FIELDS = {
     text: 'Which images take over a stored result of an earlier job and do not run. unchanged: images whose file, model, options and release are the same as for that result. content: the same, but a file is compared by its bytes and may lie in another place. Images of jobs with `annotate` always run',
     flag: '--reuse <which>',
   },
+  places: {
+    kind: 'switch',
+    default: false,
+    text: 'Tells vehicles apart that stand one after another in one place, for `static` and places; each folder of pictures is a camera. In a watch also the events place_occupied and place_left, of the regions of a picture or, where it has none, of the whole picture',
+    flag: '--places',
+    label: 'Find vehicles that stand; each folder is a camera',
+  },
 } as const satisfies Record<string, FieldText & FieldKind>;
 
 type Rows = typeof FIELDS;

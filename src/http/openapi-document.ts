@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document, generated from the registered routes. */
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
-import { CAMERA_WEBHOOK_EVENTS, JOB_WEBHOOK_EVENTS } from '../api/events.js';
+import { FINDING_WEBHOOK_EVENTS, JOB_WEBHOOK_EVENTS, PLACE_WEBHOOK_EVENTS } from '../api/events.js';
 import type { AppEnv } from './app-env.js';
-import { newsSchema } from '../answers/camera-record.js';
+import { findingNewsSchema, placeNewsSchema } from '../answers/camera-record.js';
 import { jobDigestSchema, jobResultSchema } from '../answers/result-record.js';
 import { METADATA_COMPONENT } from './routes/jobs/read-submission.js';
 
@@ -14,13 +14,21 @@ const webhookSchema = z
   })
   .openapi('WebhookBody');
 
+const watchedJob = { watch: z.string(), job_id: z.string() };
 const cameraWebhookSchema = z
   .object({
-    type: z.enum(CAMERA_WEBHOOK_EVENTS),
+    type: z.enum(FINDING_WEBHOOK_EVENTS),
     timestamp: z.string().openapi({ format: 'date-time' }),
-    data: z.object({ watch: z.string(), job_id: z.string(), ...newsSchema.shape }),
+    data: z.object({ ...watchedJob, ...findingNewsSchema.shape }),
   })
   .openapi('CameraWebhookBody');
+const placeWebhookSchema = z
+  .object({
+    type: z.enum(PLACE_WEBHOOK_EVENTS),
+    timestamp: z.string().openapi({ format: 'date-time' }),
+    data: z.object({ ...watchedJob, ...placeNewsSchema.shape }),
+  })
+  .openapi('PlaceWebhookBody');
 
 const webhookHeaders = z.object({
   'webhook-id': z.string().openapi({ description: 'The same at every attempt of a delivery' }),
@@ -69,6 +77,20 @@ function registerComponents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>):
     request: {
       headers: webhookHeaders,
       body: { required: true, content: { 'application/json': { schema: cameraWebhookSchema } } },
+    },
+    responses: WEBHOOK_ANSWERS,
+  });
+  registry.registerWebhook({
+    method: 'post',
+    path: 'place.changed',
+    operationId: 'placeChanged',
+    summary:
+      'Sent to the callback_url of a watch with `places` when a vehicle stands in a place or has left it',
+    description: 'The job and the index say with which picture it became certain.',
+    tags: ['Webhooks'],
+    request: {
+      headers: webhookHeaders,
+      body: { required: true, content: { 'application/json': { schema: placeWebhookSchema } } },
     },
     responses: WEBHOOK_ANSWERS,
   });

@@ -84,8 +84,7 @@ export class CameraPictures {
     yield;
     for (let at = 0; at < pictures.length; at += PICTURES_PER_STEP) {
       const tasks = pictures.slice(at, at + PICTURES_PER_STEP).map(({ task }) => task);
-      const rows = this.#statements.all(READ, JSON.stringify(tasks)) as PictureRow[];
-      for (const row of rows) add(row, this.#jobOf(row));
+      for (const row of readPictures(this.#statements, tasks)) add(row, this.#jobOf(row));
       yield;
     }
   }
@@ -96,6 +95,10 @@ export class CameraPictures {
     return job;
   }
 }
+
+/** In the order of the tasks; those that are gone are left out. */
+export const readPictures = (statements: Statements, tasks: readonly number[]): PictureRow[] =>
+  statements.all(READ, JSON.stringify(tasks)) as PictureRow[];
 
 const READ = `SELECT image_facts.task, job_images.path, taken, taken_from AS takenFrom, failed,
     class_counts AS classCounts, region_counts AS regionCounts, found, view,

@@ -1,8 +1,4 @@
-/**
- * The health of the cameras of watches, on the thread of the store. A picture that counts for it is queued with its
- * outcome; a small step folds the queued pictures of one camera into its row, in order of time, and says what it found
- * in the same transaction: no picture is lost or counted twice.
- */
+/** The health of the cameras of watches, on the thread of the store: rows of `camera_health`. */
 import {
   atTime,
   dismiss,
@@ -13,28 +9,19 @@ import {
   silence,
   withPicture,
   type CameraHealth,
+  type CameraPicture,
   type Finding,
   type FindingKind,
   type HealthStep,
 } from '../cameras/camera-health.js';
-import type { PictureLook } from '../api/schemas/image.js';
 import { imagesOf, type PictureName } from './camera-pictures.js';
-import { folderOf } from './count-rows.js';
-import { jobNumberOf } from './job-parts.js';
+import { forgetCameras, type QueuedPicture } from './queued-pictures.js';
 import type { JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
 
-/** A picture waits so long for earlier ones of its camera: images of a job end in any order. */
-const SETTLE_S = 5;
-/** Pictures of one step: they take a few milliseconds. */
-const PICTURES_PER_STEP = 50;
 const LATE_PER_STEP = 20;
-/** Cameras of a watch that are remembered; the one without a picture for longest is forgotten first. */
-const MOST_CAMERAS = 1_000;
 /** Closed findings of a camera that are kept, the newest first. */
 const MOST_CLOSED = 20;
-/** A picture that says to be taken later than this after its arrival has a wrong clock. */
-const AHEAD_S = 86_400;
 
 export interface ClosedFinding extends Finding {
   /** Time of the picture that ended it. */
@@ -63,45 +50,16 @@ export interface WorkingWatch {
 /** A change of an open finding: silenced until a Unix time, or dismissed. */
 export type FindingAction = { silencedUntil: number } | 'dismiss';
 
+/** A picture of a camera with what counts for its health. */
+type LookedAt = Pick<QueuedPicture, 'task' | 'time' | 'arrivedAt' | 'digest'> &
+  Pick<CameraPicture, 'look' | 'boxes' | 'confidence'>;
+
 interface HealthRow {
   watch: number;
   camera: string;
   arrivedAt: number;
   health: CameraHealth;
   closed: ClosedFinding[];
-}
-
-interface QueuedPicture {
-  task: number;
-  time: number;
-  arrivedAt: number;
-  grey: Uint8Array;
-  sharpness: number;
-  digest: string | null;
-  boxes: number;
-  confidence: number | null;
-}
-
-/** Queues an image whose outcome is stored in this transaction. */
-export function queuePicture(
-  statements: Statements,
-  { task, path, look, at }: { task: number; path: string; look: PictureLook; at: number },
-): void {
-  statements.run(
-    `INSERT INTO camera_pictures (task, watch, camera, time, arrived_at, grey, sharpness, digest, boxes, confidence)
-     SELECT task, watches.number, ?2, CASE WHEN unixepoch(taken) <= ?3 + ${AHEAD_S} THEN unixepoch(taken) ELSE ?3 END, ?3,
-       ?4, ?5, outcome ->> '$.file.digest', boxes,
-       (SELECT avg(value ->> 'confidence') FROM json_each(outcome, '$.detections'))
-     FROM image_facts JOIN job_images USING (task) JOIN jobs ON jobs.number = ?6
-     JOIN watches ON watches.name = jobs.watch AND watches.owner = coalesce(jobs.key_id, '')
-     WHERE task = ?1`,
-    task,
-    folderOf({ path }),
-    at,
-    look.grey,
-    look.sharpness,
-    jobNumberOf(task),
-  );
 }
 
 export class HealthReads {
@@ -149,7 +107,8 @@ export class HealthReads {
   }
 }
 
-export class HealthWrites {
+/** Takes in the pictures of cameras, and says what it finds. */
+export class HealthFold {
   readonly #statements: Statements;
   readonly #transitions: JobTransitions;
 
@@ -158,14 +117,8 @@ export class HealthWrites {
     this.#transitions = transitions;
   }
 
-  /** One small step; `working`: watches whose cameras may be late. Returns whether work is left. */
-  checkCameras(now: number, working: readonly WorkingWatch[]): boolean {
-    if (this.#foldPictures(now)) return true;
-    return working.some((each) => this.#findLate(now, each));
-  }
-
   /** False: there is no such open finding. */
-  changeFinding(
+  change(
     watch: number,
     camera: string,
     kind: FindingKind,
@@ -182,45 +135,22 @@ export class HealthWrites {
     return true;
   }
 
-  #foldPictures(now: number): boolean {
-    // A picture that arrived in the future came before the clock was set back.
-    const due = this.#statements.get(
-      `SELECT watch, camera FROM camera_pictures WHERE arrived_at NOT BETWEEN ? AND ? ORDER BY arrived_at LIMIT 1`,
-      now - SETTLE_S,
-      now,
-    ) as { watch: number; camera: string } | undefined;
-    if (due === undefined) return false;
-    const { watch, camera } = due;
-    const pictures = this.#statements.all(
-      `SELECT task, time, arrived_at AS arrivedAt, grey, sharpness, digest, boxes, confidence
-       FROM camera_pictures WHERE watch = ? AND camera = ? AND arrived_at NOT BETWEEN ? AND ?
-       ORDER BY time, task LIMIT ${PICTURES_PER_STEP}`,
-      watch,
-      camera,
-      now - SETTLE_S,
-      now,
-    ) as QueuedPicture[];
+  /** Takes in pictures of one camera, in order of time. */
+  add(watch: number, camera: string, pictures: readonly LookedAt[], now: number): void {
     const row = this.#row(watch, camera) ?? this.#newRow(watch, camera);
     let { health } = row;
-    const steps = pictures.map(({ task, time, arrivedAt, grey, sharpness, digest, ...boxes }) => {
+    const steps = pictures.map(({ task, arrivedAt, digest, ...picture }) => {
       row.arrivedAt = Math.max(row.arrivedAt, Math.min(arrivedAt, now));
-      const look = { grey, sharpness };
       const contentDigest = digest ?? undefined;
-      const step = withPicture(health, {
-        ...{ picture: String(task), time, look, contentDigest },
-        ...boxes,
-      });
+      const step = withPicture(health, { ...picture, picture: String(task), contentDigest });
       health = step.health;
       return step;
     });
     this.#save(row, steps, now);
-    for (const { task } of pictures) {
-      this.#statements.run('DELETE FROM camera_pictures WHERE task = ?', task);
-    }
-    return true;
   }
 
-  #findLate(now: number, { watch, since }: WorkingWatch): boolean {
+  /** Finds cameras that are late. Returns whether there may be more. */
+  findLate(now: number, { watch, since }: WorkingWatch): boolean {
     const late = this.#statements.all(
       `SELECT camera FROM camera_health
        WHERE watch = ?1 AND late_after IS NOT NULL AND ?2 - max(arrived_at, ?3) > late_after LIMIT ${LATE_PER_STEP}`,
@@ -256,12 +186,7 @@ export class HealthWrites {
   }
 
   #newRow(watch: number, camera: string): HealthRow {
-    this.#statements.run(
-      `DELETE FROM camera_health WHERE number IN
-         (SELECT number FROM camera_health WHERE watch = ? ORDER BY arrived_at DESC LIMIT -1 OFFSET ?)`,
-      watch,
-      MOST_CAMERAS - 1,
-    );
+    forgetCameras(this.#statements, 'camera_health', watch);
     return { watch, camera, arrivedAt: 0, health: newHealth(), closed: [] };
   }
 
@@ -280,7 +205,7 @@ export class HealthWrites {
         if (isSilenced(change.finding, now)) continue;
         const { kind, began, picture } = change.finding;
         const news = { change: change.change, camera, kind, began };
-        this.#transitions.findingChanged(Number(picture), news, now);
+        this.#transitions.cameraChanged(Number(picture), news, now);
       }
     }
     const findings = FINDING_KINDS.flatMap((kind) => open[kind] ?? []);

@@ -2,7 +2,7 @@
 import type { Problem } from '../api/errors.js';
 import { FILTER_ROWS, type FilterRow, type JobFilter } from '../api/job-filters.js';
 import type { JobSort, JobStatus } from '../api/job-values.js';
-import type { ClassCounts, Idempotency, FindingNews, JobCounted, JobEvent } from './job.js';
+import type { ClassCounts, Idempotency, CameraNews, JobCounted, JobEvent } from './job.js';
 import {
   MAX_IMAGES,
   taskId,
@@ -151,7 +151,7 @@ export class JobReads {
   /** Oldest first; `gap` when events after `after` are gone. */
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
-      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, watch, error, counts, finding,
+      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, watch, error, counts, news,
          ${FIGURES_OF_EVENTS} FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
@@ -160,11 +160,11 @@ export class JobReads {
     const first = rows[0]?.seq;
     // Nothing newer is right at the newest number only; else the events after `after` are gone or never were.
     const gap = first === undefined ? after !== lastSeq(this.#statements) : first !== after + 1;
-    const events = rows.map(({ error, counts, finding, ...event }) => ({
+    const events = rows.map(({ error, counts, news, ...event }) => ({
       ...event,
       ...(error === null ? {} : { error: JSON.parse(error) as Problem }),
       ...(counts === null ? {} : { counts: JSON.parse(counts) as JobCounted }),
-      ...(finding === null ? {} : { finding: JSON.parse(finding) as FindingNews }),
+      ...(news === null ? {} : { news: JSON.parse(news) as CameraNews }),
     }));
     return { events, gap };
   }
@@ -188,7 +188,7 @@ export class JobReads {
 }
 
 /** Members of an event that are stored as JSON. */
-type StoredTexts = 'error' | 'counts' | 'finding';
+type StoredTexts = 'error' | 'counts' | 'news';
 
 /** Sequence number of the newest event that was ever stored. */
 export function lastSeq(statements: Statements): number {

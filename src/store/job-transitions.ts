@@ -9,11 +9,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../api/errors.js';
-import { isEnd, type JobEventName } from '../api/events.js';
+import { CAMERA_CHANGES, isEnd, type JobEventName } from '../api/events.js';
 import { FIGURE_ROWS, figuresOf } from '../api/job-figures.js';
 import { sumOfRegions } from '../boxes/class-counts.js';
 import type { JobStatus } from '../api/job-values.js';
-import { progressOf, type FindingNews, type JobCounted } from './job.js';
+import { progressOf, type CameraNews, type JobCounted } from './job.js';
 import { jobNumberOf } from './job-parts.js';
 import { MAX_IMAGES, type StoredJob } from './job-records.js';
 import type { CommitNotes } from './group-commit.js';
@@ -25,6 +25,8 @@ import type { Statements } from './statements.js';
 export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
   return status === 'completed' || status === 'failed';
 }
+
+type WithoutIndex<News> = News extends unknown ? Omit<News, 'index'> : never;
 
 export class JobTransitions {
   readonly #statements: Statements;
@@ -90,22 +92,22 @@ export class JobTransitions {
     return job;
   }
 
-  /** Says a change of a finding with the job of its picture; nothing where that job was removed. */
-  findingChanged(task: number, news: Omit<FindingNews, 'index'>, at: number): void {
+  /** Says a change at a camera with the job of a picture; nothing where that job was removed. */
+  cameraChanged(task: number, news: WithoutIndex<CameraNews>, at: number): void {
     const jobNumber = jobNumberOf(task);
     const sql = "SELECT settings ->> '$.callbackUrl' AS url FROM jobs WHERE number = ?";
     const row = this.#statements.get(sql, jobNumber) as { url: string | null } | undefined;
     if (row === undefined) return;
-    const finding = { ...news, index: task % MAX_IMAGES };
-    const job = this.#announce(jobNumber, `camera_finding_${news.change}`, at, finding);
-    if (row.url !== null) this.#addWebhook(job, row.url, at, finding);
+    const told = { ...news, index: task % MAX_IMAGES };
+    const job = this.#announce(jobNumber, CAMERA_CHANGES[news.change].event, at, told);
+    if (row.url !== null) this.#addWebhook(job, row.url, at, told);
   }
 
   #announce(
     jobNumber: number,
     event: JobEventName,
     at: number,
-    finding: FindingNews | null = null,
+    news: CameraNews | null = null,
   ): StoredJob {
     const row = this.#statements.get(
       `SELECT ${JOB_COLUMNS} FROM jobs WHERE number = ?`,
@@ -117,7 +119,7 @@ export class JobTransitions {
     const progress = progressOf(job);
     const counts = isEnd(event) ? this.#counted(jobNumber) : null;
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, error, counts, terminal, watch, finding,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, error, counts, terminal, watch, news,
          ${FIGURE_ROWS.map(({ column }) => column).join(', ')})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${FIGURE_ROWS.map(() => '?').join(', ')})`,
       jobNumber,
@@ -131,7 +133,7 @@ export class JobTransitions {
       counts === null ? null : JSON.stringify(counts),
       counts === null ? 0 : 1,
       watch,
-      finding && JSON.stringify(finding),
+      news && JSON.stringify(news),
       ...FIGURE_ROWS.map(({ name }) => job[name]),
     );
     const stored = { event, jobId, status, timestamp: at, seq, progress, keyId, watch };
@@ -140,7 +142,7 @@ export class JobTransitions {
       ...figuresOf(job),
       ...(error === null ? {} : { error }),
       ...(counts === null ? {} : { counts }),
-      ...(finding === null ? {} : { finding }),
+      ...(news === null ? {} : { news }),
     });
     return job;
   }
@@ -157,10 +159,10 @@ export class JobTransitions {
     };
   }
 
-  #addWebhook(job: StoredJob, url: string, at: number, finding: FindingNews | null = null): void {
+  #addWebhook(job: StoredJob, url: string, at: number, news: CameraNews | null = null): void {
     this.#statements.run(
       `INSERT INTO webhook_deliveries
-         (delivery_id, job, job_id, url, host, state, created_at, next_attempt_at, finding)
+         (delivery_id, job, job_id, url, host, state, created_at, next_attempt_at, news)
        VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?)`,
       `msg_${randomBytes(18).toString('base64url')}`,
       job.number,
@@ -169,7 +171,7 @@ export class JobTransitions {
       URL.canParse(url) ? new URL(url).host : '',
       at,
       at,
-      finding && JSON.stringify(finding),
+      news && JSON.stringify(news),
     );
     this.#notes.webhooksAdded += 1;
   }

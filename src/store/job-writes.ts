@@ -21,7 +21,6 @@ import {
 } from './job-records.js';
 import type { ScopeCounts } from './count-rows.js';
 import { OWN_COLUMNS } from './figure-columns.js';
-import { queuePicture } from './health-rows.js';
 import { ImageFacts } from './image-rows.js';
 import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
@@ -32,6 +31,7 @@ import type { Statements } from './statements.js';
 import { ownerOf } from './owner.js';
 import { findUpload } from './upload-rows.js';
 import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './key-use-rows.js';
+import { queuePicture } from './queued-pictures.js';
 import type { WatchedFiles } from './watched-files.js';
 
 /** Condition for all images of a job, whose task ids lie between two. */
@@ -154,7 +154,7 @@ export class JobWrites {
         facts.add(outcome, path);
         const { index, look } = outcome;
         const task = taskId(jobNumber, index);
-        if (look) queuePicture(this.#statements, { task, path, look, at });
+        if (look ?? row.places) queuePicture(this.#statements, { task, path, look, at });
       }
       return path !== null;
     });
@@ -345,7 +345,7 @@ export class JobWrites {
 
   #row(jobNumber: number): RunningRow | null {
     const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS}, lease AS fencingToken FROM jobs WHERE number = ?`,
+      `SELECT ${JOB_COLUMNS}, lease AS fencingToken, settings ->> '$.places' AS places FROM jobs WHERE number = ?`,
       jobNumber,
     ) as RunningRow | undefined;
     return row ?? null;
@@ -358,4 +358,6 @@ function lengthOf(texts: readonly (string | Uint8Array)[]): number {
 
 interface RunningRow extends JobRow {
   fencingToken: number | null;
+  /** 1: vehicles that stand are told. */
+  places: number | null;
 }

@@ -1,6 +1,6 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import { LatticeError, type Problem } from '../api/errors.js';
-import type { FindingChange, JobEventName } from '../api/events.js';
+import type { JobEventName } from '../api/events.js';
 import type { JobFigures } from '../api/job-figures.js';
 import type { JobLabels } from '../api/job-labels.js';
 import type { NamedVersion } from '../api/schemas/model.js';
@@ -11,7 +11,7 @@ import type { FindingKind } from '../cameras/camera-health.js';
 import { leastThreshold } from '../boxes/refine-detections.js';
 import type { SubmissionFields } from '../api/submission-fields.js';
 import type { FileRead } from '../api/schemas/file-read.js';
-import type { ProcessedImage, RegionCounts } from '../api/schemas/image.js';
+import type { Detection, ImageSize, ProcessedImage, RegionCounts } from '../api/schemas/image.js';
 import type { PictureTime } from '../files/wall-time.js';
 
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */
@@ -164,18 +164,37 @@ export interface JobEvent extends JobFigures {
   error?: Problem;
   /** Only for the end of a job. */
   counts?: JobCounted;
-  /** Only for a change of a finding. */
-  finding?: FindingNews;
+  /** Only for a change at a camera. */
+  news?: CameraNews;
 }
 
-/** A change of a finding of a camera, told with the job of the picture that began it. */
+/** A change at a camera of a watch, told with the job of a picture. Times are wall times in seconds as if they were UTC. */
+export type CameraNews = FindingNews | PlaceNews;
+
 export interface FindingNews {
-  change: FindingChange;
+  change: 'opened' | 'closed';
   camera: string;
   kind: FindingKind;
-  /** Wall time in seconds as if it were UTC. */
   began: number;
   /** The image of the job that began it. */
+  index: number;
+}
+
+export interface PlaceNews {
+  change: 'occupied' | 'left';
+  camera: string;
+  /** Numbers within the camera. */
+  place: number;
+  stay: number;
+  class: string;
+  /** Regions that the box of the vehicle lies in. */
+  regions: string[];
+  /** In pixels of a picture of this size. */
+  box: Detection['box'];
+  image: ImageSize;
+  since: number;
+  lastSeen: number;
+  /** The image of the job with which it became certain. */
   index: number;
 }
 

@@ -4,6 +4,7 @@ import { foldText } from '../base/fold-text.js';
 import { COUNTS_BY_HOUR, FUNCTIONS_OF_COUNTS, SUM_OF } from './count-migration.js';
 import { CAMERA_HEALTH } from './health-migration.js';
 import { KEY_USE } from './key-use-migration.js';
+import { CAMERA_PLACES } from './place-migration.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
 
@@ -398,6 +399,7 @@ const MIGRATIONS = [
   ) STRICT;
   CREATE INDEX dismissed_places_by_owner ON dismissed_places (owner);
   `,
+  CAMERA_PLACES,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

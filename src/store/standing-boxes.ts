@@ -239,14 +239,14 @@ export function* standingSums(
 }
 
 /** A vehicle that is known to stand is seen by a weaker box than one that is asked for. */
-function rulesOf(options: DetectOptions): PlaceRules {
+export function rulesOf(options: DetectOptions): PlaceRules {
   const confidence = leastThreshold(options);
   const faintConfidence = Math.min(PLACE_RULES.faintConfidence, confidence);
   return { ...PLACE_RULES, confidence, faintConfidence };
 }
 
 /** The boxes that may be of a place: of the classes that are asked for, in whatever region. */
-function faintBoxes(
+export function faintBoxes(
   found: Parameters<typeof refineDetections>[0],
   options: DetectOptions,
   { faintConfidence }: PlaceRules,

@@ -14,6 +14,7 @@ import {
   type MessagePort,
 } from 'node:worker_threads';
 import { AliasReads, AliasWrites } from './alias-rows.js';
+import { CameraWrites } from './camera-writes.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import {
   CommitNotes,
@@ -27,7 +28,7 @@ import { CountReads } from './count-reads.js';
 import { DismissalReads, DismissalWrites } from './dismissed-places.js';
 import { ScopeCounts } from './count-rows.js';
 import { ImageReads } from './image-rows.js';
-import { HealthReads, HealthWrites } from './health-rows.js';
+import { HealthReads } from './health-rows.js';
 import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
 import { JobWrites } from './job-writes.js';
@@ -103,7 +104,7 @@ export type StoreCalls = Remote<JobReads> &
   Remote<WatchReads> &
   Remote<WatchWrites> &
   Remote<HealthReads> &
-  Remote<HealthWrites> &
+  Remote<CameraWrites> &
   Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
@@ -149,7 +150,7 @@ function bindCalls(
       new AliasWrites(statements),
       new UploadWrites(statements),
       new WatchWrites(statements, watched),
-      new HealthWrites(statements, transitions),
+      new CameraWrites(statements, transitions),
       new Retention(statements, time, scopes),
       new WebhookWrites(statements, notes),
     ),

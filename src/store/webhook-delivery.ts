@@ -1,7 +1,7 @@
 /** Records of the job store for the webhook worker. All times are Unix seconds, fractional. */
-import type { FindingNews } from './job.js';
+import type { CameraNews } from './job.js';
 
-/** A POST that is still to be delivered. Stored in the transaction that ended the job, or that changed the finding. */
+/** A POST that is still to be delivered. Stored in the transaction that ended the job, or that made the news. */
 export interface WebhookDelivery {
   /** Stable over all attempts; the receiver's de-duplication key. */
   deliveryId: string;
@@ -13,7 +13,7 @@ export interface WebhookDelivery {
   attempt: number;
   createdAt: number;
   /** The change that it tells; null: the end of its job. */
-  finding: FindingNews | null;
+  news: CameraNews | null;
 }
 
 /** The consequence of one attempt. */

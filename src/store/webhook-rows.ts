@@ -10,19 +10,19 @@ import {
   type WebhookDeliveryState,
 } from './webhook-delivery.js';
 import type { CommitNotes } from './group-commit.js';
-import type { FindingNews } from './job.js';
+import type { CameraNews } from './job.js';
 import type { Statements } from './statements.js';
 
 const STATE_AFTER = { succeeded: 'delivered', retry: 'pending', gave_up: 'gave_up' } as const;
 const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, host, attempt - attempts_before AS attempt,
-  created_at AS createdAt, finding`;
+  created_at AS createdAt, news`;
 
-/** `finding` is JSON. */
-type StoredDelivery = Omit<WebhookDelivery, 'finding'> & { finding: string | null };
+/** `news` is JSON. */
+type StoredDelivery = Omit<WebhookDelivery, 'news'> & { news: string | null };
 
-const toDelivery = <T extends StoredDelivery>({ finding, ...delivery }: T) => ({
+const toDelivery = <T extends StoredDelivery>({ news, ...delivery }: T) => ({
   ...delivery,
-  finding: finding === null ? null : (JSON.parse(finding) as FindingNews),
+  news: news === null ? null : (JSON.parse(news) as CameraNews),
 });
 
 export class WebhookReads {
@@ -81,7 +81,7 @@ export class WebhookReads {
        FROM webhook_deliveries WHERE job = (SELECT number FROM jobs WHERE job_id = ?) ORDER BY sequence`,
       jobId,
     ) as (StoredDelivery &
-      Omit<WebhookDeliveryState, 'finding' | 'attempts'> & { sequence: number })[];
+      Omit<WebhookDeliveryState, 'news' | 'attempts'> & { sequence: number })[];
     return rows.map(({ sequence, ...state }) => ({
       ...toDelivery(state),
       attempts: this.#attempts(sequence),

@@ -39,7 +39,7 @@ export type SubscribeMessage = Extract<
 >;
 
 /** An event of a job on the wire. */
-export interface EventMessage extends WireFigures {
+export interface EventMessage extends WireFigures, WireNews {
   event: JobEventName;
   id?: MessageId | undefined;
   job_id: string;
@@ -54,8 +54,6 @@ export interface EventMessage extends WireFigures {
   class_counts?: Record<string, number> | undefined;
   /** The same by region and class; present where the job has regions. */
   region_counts?: RegionCounts | undefined;
-  /** Only in a change of a finding. */
-  finding?: WireNews | undefined;
 }
 
 /** A frame's text -> JSON value. Throws `bad_json`, or `validation_failed` beyond the limits on depth and keys. */
@@ -95,7 +93,7 @@ export function eventMessage(
     error: event.error && hideInProblem(event.error, hide),
     class_counts: event.counts?.classCounts,
     region_counts: event.counts?.regionCounts,
-    finding: event.finding && toWireNews(event.finding),
+    ...(event.news && toWireNews(event.news)),
   };
   return message;
 }

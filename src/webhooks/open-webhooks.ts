@@ -31,7 +31,7 @@ export function openWebhooks(parts: WebhookParts): void {
     config,
     logger,
     onAttempt: addWebhookMetrics(metrics, store.webhooks),
-    body: async ({ jobId, finding }) => {
+    body: async ({ jobId, news }) => {
       const job = await jobs.get(jobId, null).catch((error: unknown) => {
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
@@ -39,10 +39,10 @@ export function openWebhooks(parts: WebhookParts): void {
       if (job === null) return null;
       const { watch, status } = job;
       const { origin } = job.spec;
-      if (finding !== null) {
-        const { change, ...news } = finding;
-        const told = { watch, job_id: jobId, ...toWireNews(news) };
-        return { type: webhookEvent(status, change), json: JSON.stringify(told), origin };
+      if (news !== null) {
+        const { finding, place } = toWireNews(news);
+        const told = { watch, job_id: jobId, ...(finding ?? place) };
+        return { type: webhookEvent(status, news.change), json: JSON.stringify(told), origin };
       }
       const json = await webhookRecord(job, jobs.imagePages(jobId), hide);
       return { type: webhookEvent(status, null), json, origin };

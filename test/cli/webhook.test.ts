@@ -31,7 +31,7 @@ const message = (secrets = SECRET, sentAt = new Date()) =>
       host: '',
       attempt: 0,
       createdAt: 0,
-      finding: null,
+      news: null,
     },
     { type: 'job.completed', json: JSON.stringify(RECORD), origin: { requestId: 'order-4711' } },
     sentAt,

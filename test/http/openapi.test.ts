@@ -178,7 +178,7 @@ test('the webhook and the ways to authenticate are described', () => {
       host: 'h',
       attempt: 0,
       createdAt: 0,
-      finding: null,
+      news: null,
     },
     { type: 'job.completed', json: '{}' },
     new Date(),

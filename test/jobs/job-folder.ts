@@ -28,6 +28,7 @@ export function specOf(changes: Partial<JobSpec> = {}): JobSpec {
     callbackUrl: null,
     metadata: null,
     annotate: false,
+    places: false,
     reuse: 'off',
     keyId: null,
     labels: NO_LABELS,

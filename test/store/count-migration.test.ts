@@ -23,9 +23,10 @@ const WITHOUT_COUNTS = `
   DROP TABLE dismissed_places;
   DROP TABLE camera_pictures;
   DROP TABLE camera_health;
-  ALTER TABLE outbox DROP COLUMN finding;
-  ALTER TABLE webhook_deliveries DROP COLUMN finding;
-  PRAGMA user_version = ${SCHEMA_VERSION - 3};`;
+  DROP TABLE camera_places;
+  ALTER TABLE outbox DROP COLUMN news;
+  ALTER TABLE webhook_deliveries DROP COLUMN news;
+  PRAGMA user_version = ${SCHEMA_VERSION - 4};`;
 
 /** In the time zone of this machine. */
 const modifiedNs = String(BigInt(new Date(2025, 10, 26, 14, 30).getTime()) * 1_000_000n);

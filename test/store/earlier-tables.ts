@@ -7,8 +7,8 @@ const COLUMNS = {
     ...['typed_count', 'upload', 'reused', 'watch'],
   ],
   swept_jobs: ['owner', 'watch', 'tags', 'kept'],
-  outbox: ['reused', 'counts', 'watch', 'finding'],
-  webhook_deliveries: ['finding'],
+  outbox: ['reused', 'counts', 'watch', 'news'],
+  webhook_deliveries: ['news'],
   image_facts: [
     ...['reuse_key', 'content_key', 'class_counts', 'region_counts', 'taken', 'taken_from'],
     'weakest_by_class',
@@ -22,7 +22,7 @@ const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
   ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases', 'image_boxes'],
   ...['key_use', 'job_counts', 'scope_counts', 'dismissed_places'],
-  ...['camera_pictures', 'camera_health'],
+  ...['camera_pictures', 'camera_health', 'camera_places'],
 ];
 /** Those of dropped tables go with them. */
 const TRIGGERS = [

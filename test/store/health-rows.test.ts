@@ -90,13 +90,13 @@ class Cameras implements AsyncDisposable {
     }));
 
   told = () =>
-    this.events.flatMap(({ event, jobId, finding }) =>
-      finding === undefined ? [] : [{ event, jobId, ...finding }],
+    this.events.flatMap(({ event, jobId, news }) =>
+      news === undefined ? [] : [{ event, jobId, ...news }],
     );
 
   webhooks = async () =>
     (await this.store.webhooks.due(9e9, { limit: 100, perHost: 100, without: [] })).flatMap(
-      ({ jobId, finding }) => (finding === null ? [] : [{ jobId, ...finding }]),
+      ({ jobId, news }) => (news === null ? [] : [{ jobId, ...news }]),
     );
 
   async [Symbol.asyncDispose](): Promise<void> {

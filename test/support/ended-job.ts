@@ -42,7 +42,7 @@ export const pendingDelivery: WebhookDeliveryState = {
   host: 'h',
   attempt: 1,
   createdAt: 1.5,
-  finding: null,
+  news: null,
   state: 'pending',
   nextAttemptAt: 6.5,
   lastStatus: 500,

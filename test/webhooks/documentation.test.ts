@@ -20,7 +20,7 @@ const delivery = {
   host: 'h',
   attempt: 0,
   createdAt: 0,
-  finding: null,
+  news: null,
 };
 
 function pythonAccepts(secrets: string, sentAt: Date, change: (body: string) => string = String) {

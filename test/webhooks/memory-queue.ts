@@ -26,7 +26,7 @@ export class MemoryQueue implements WebhookQueue {
       host: new URL(url).host,
       attempt: 0,
       createdAt,
-      finding: null,
+      news: null,
       state: 'pending',
       nextAttemptAt: createdAt,
       lastStatus: null,
@@ -59,14 +59,14 @@ export class MemoryQueue implements WebhookQueue {
       })
       .slice(0, limit);
     this.read += due.length;
-    return due.map(({ deliveryId, jobId, url, host, attempt, createdAt, finding }) => ({
+    return due.map(({ deliveryId, jobId, url, host, attempt, createdAt, news }) => ({
       deliveryId,
       jobId,
       url,
       host,
       attempt,
       createdAt,
-      finding,
+      news,
     }));
   }
 

@@ -206,6 +206,10 @@ class Watch(Record):
     #: but a file is compared by its bytes and may lie in another place. Images of jobs with
     #: `annotate` always run
     reuse: Literal["off", "unchanged", "content"] | None = None
+    #: Tells vehicles apart that stand one after another in one place, for `static` and places; each
+    #: folder of pictures is a camera. In a watch also the events place_occupied and place_left, of
+    #: the regions of a picture or, where it has none, of the whole picture
+    places: bool | None = None
     #: Tags, by which jobs are found again. Each counts once
     tags: tuple[str, ...] | None = None
     #: Notes on the job

@@ -167,6 +167,10 @@ class JobOptions(TypedDict, total=False):
     #: but a file is compared by its bytes and may lie in another place. Images of jobs with
     #: `annotate` always run
     reuse: Literal["off", "unchanged", "content"] | None
+    #: Tells vehicles apart that stand one after another in one place, for `static` and places; each
+    #: folder of pictures is a camera. In a watch also the events place_occupied and place_left, of
+    #: the regions of a picture or, where it has none, of the whole picture
+    places: bool | None
     #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
     #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
     metadata: Mapping[str, Any] | None
@@ -241,6 +245,10 @@ class WatchOptions(TypedDict, total=False):
     #: but a file is compared by its bytes and may lie in another place. Images of jobs with
     #: `annotate` always run
     reuse: Literal["off", "unchanged", "content"] | None
+    #: Tells vehicles apart that stand one after another in one place, for `static` and places; each
+    #: folder of pictures is a camera. In a watch also the events place_occupied and place_left, of
+    #: the regions of a picture or, where it has none, of the whole picture
+    places: bool | None
     #: Any JSON object up to 64 KiB without the white space between its parts, passed through to the
     #: result as it was sent: numbers keep their digits. At most 1000 keys an object and 15 levels
     metadata: Mapping[str, Any] | None

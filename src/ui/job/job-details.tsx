@@ -31,6 +31,7 @@ export function JobDetails({ job, own }: DetailsProps) {
     ]),
     ['Priority', String(request.priority)],
     ['Drawn copies', yesOrNo(request.annotate)],
+    ['Finds vehicles that stand', yesOrNo(request.places)],
     ['Webhook', yesOrNo(request.has_callback)],
   ];
   return (

@@ -32,7 +32,7 @@ export function newRunSettings(
   request: JobSummary['request'],
   question: JobQuestion,
 ): Omit<JobSubmit, 'image_paths'> {
-  const { job_type: type, model_name, priority, annotate } = request;
+  const { job_type: type, model_name, priority, annotate, places } = request;
   const isOfOwn = takesClasses(type) && !isDefaultVehicles(request.classes ?? null);
   const parameters = PARAMETER_ROWS.map(({ wireName }) => [wireName, request[wireName]] as const);
   // Regions and a view exclude each other: one takes the place of both.
@@ -43,6 +43,7 @@ export function newRunSettings(
     model_name,
     priority,
     annotate,
+    places,
     ...Object.fromEntries(parameters),
     ...(isElsewhere && { regions: null, view: null }),
     ...(isOfOwn && request.classes !== undefined && { classes: request.classes }),

@@ -17,6 +17,7 @@ const requestOf = (changes: Partial<Request> = {}): Request => ({
   classes: [...DEFAULT_VEHICLES],
   priority: 3,
   annotate: false,
+  places: false,
   has_callback: true,
   ...changes,
 });

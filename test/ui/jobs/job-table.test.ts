@@ -46,6 +46,8 @@ const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEven
     job_failed: 'failed',
     camera_finding_opened: 'completed',
     camera_finding_closed: 'completed',
+    place_occupied: 'completed',
+    place_left: 'completed',
   } as const;
   return {
     event: name,

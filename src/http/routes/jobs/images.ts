@@ -122,6 +122,7 @@ const requestSchema = z
       .openapi({ description: 'Absent: all classes of the model' }),
     priority: z.int(),
     annotate: z.boolean(),
+    places: z.boolean(),
     has_callback: z.boolean(),
   })
   .openapi('JobRequest', {
@@ -270,6 +271,7 @@ function toWireSummary(
       ...(options.classes === null ? {} : { classes: [...options.classes] }),
       priority: spec.priority,
       annotate: spec.annotate,
+      places: spec.places,
       has_callback: spec.callbackUrl !== null,
     },
   };

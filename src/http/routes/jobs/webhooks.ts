@@ -49,7 +49,7 @@ const deliveryLogSchema = z
     event: z.enum(WEBHOOK_EVENTS),
     state,
     created_at: timestampSchema.openapi({
-      description: 'When the job ended, or a finding of a camera changed, in Unix seconds',
+      description: 'When the job ended, or something changed at a camera, in Unix seconds',
     }),
     attempt_count: count,
     attempts: z
@@ -130,7 +130,7 @@ function toWireLog(
 ): WebhookListBody['deliveries'][number] {
   return {
     webhook_id: kept.deliveryId,
-    event: webhookEvent(status, kept.finding?.change ?? null),
+    event: webhookEvent(status, kept.news?.change ?? null),
     state: kept.state,
     created_at: kept.createdAt,
     attempt_count: kept.attemptsMade,

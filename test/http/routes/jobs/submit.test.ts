@@ -42,6 +42,7 @@ test('the smallest submission is accepted with its defaults', async () => {
     callbackUrl: null,
     metadata: null,
     annotate: false,
+    places: false,
     scoreFloor: 1,
     reuse: 'off',
     keyId: null,
