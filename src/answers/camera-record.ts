@@ -103,8 +103,20 @@ export const placeNewsSchema = z.object({
   index: z.int(),
 });
 
+export const eventNewsSchema = z.object({
+  camera: z.string(),
+  first: wallTimeSchema,
+  last: wallTimeSchema,
+  images: z.int(),
+  class_counts: z
+    .record(z.string(), z.int())
+    .openapi({ description: 'The largest count of each class in one picture' }),
+  index: z.int().openapi({ description: 'The picture with the most boxes' }),
+});
+
 /** The member of an event that says a change at a camera. */
 export interface WireNews {
+  camera_event?: z.infer<typeof eventNewsSchema>;
   finding?: z.infer<typeof findingNewsSchema>;
   place?: z.infer<typeof placeNewsSchema>;
 }
@@ -114,6 +126,11 @@ export function toWireNews(news: CameraNews): WireNews {
   if ('kind' in news) {
     const { kind, began } = news;
     return { finding: { camera, kind, began: textOf(began), index } };
+  }
+  if (news.change === 'ended') {
+    const { first, last, images, classes } = news;
+    const span = { first: textOf(first), last: textOf(last) };
+    return { camera_event: { camera, ...span, images, class_counts: classes, index } };
   }
   const { place, stay, class: name, regions, box, image, since, lastSeen } = news;
   const span = { since: textOf(since), last_seen: textOf(lastSeen) };

@@ -24,6 +24,8 @@ const ROWS = {
   /** A vehicle stands in a place, or has left it; `place` says which. */
   place_occupied: { byDefault: true, stored: true },
   place_left: { byDefault: true, stored: true },
+  /** Pictures of one camera that show a vehicle and follow each other are over; `camera_event` says what they show. */
+  camera_event: { byDefault: true, stored: true },
 } as const satisfies Record<string, EventRow>;
 
 export type JobEventName = keyof typeof ROWS;
@@ -38,10 +40,12 @@ export const JOB_EVENT_NAMES = Object.keys(ROWS) as JobEventName[];
 export const JOB_WEBHOOK_EVENTS = ['job.completed', 'job.failed'] as const;
 export const FINDING_WEBHOOK_EVENTS = ['camera.finding_opened', 'camera.finding_closed'] as const;
 export const PLACE_WEBHOOK_EVENTS = ['place.occupied', 'place.left'] as const;
+export const EVENT_WEBHOOK_EVENTS = ['camera.event'] as const;
 export const WEBHOOK_EVENTS = [
   ...JOB_WEBHOOK_EVENTS,
   ...FINDING_WEBHOOK_EVENTS,
   ...PLACE_WEBHOOK_EVENTS,
+  ...EVENT_WEBHOOK_EVENTS,
 ] as const;
 
 /** Changes at cameras of watches, by the names of their event and of their webhook. */
@@ -50,6 +54,7 @@ export const CAMERA_CHANGES = {
   closed: { event: 'camera_finding_closed', webhook: 'camera.finding_closed' },
   occupied: { event: 'place_occupied', webhook: 'place.occupied' },
   left: { event: 'place_left', webhook: 'place.left' },
+  ended: { event: 'camera_event', webhook: 'camera.event' },
 } as const satisfies Record<
   string,
   { event: JobEventName; webhook: (typeof WEBHOOK_EVENTS)[number] }

@@ -32,17 +32,19 @@ export interface PictureEvent<Image, Source extends string> {
   regions?: RegionCounts;
   /** The first of its pictures with the most boxes; null: none has a box. */
   best: Image | null;
+  /** Boxes of that picture. */
+  most: number;
 }
 
 /** A fold over the pictures of one camera in order of time, those without a time last. */
 export class EventFold<Image, Source extends string> {
   readonly #gapS: number;
-  readonly #events: PictureEvent<Image, Source>[] = [];
-  /** Boxes of the best picture of the last event. */
-  #most = 0;
+  readonly #events: PictureEvent<Image, Source>[];
 
-  constructor(gapS: number) {
+  /** `open`: the event that the pictures before have left; null: there were none. */
+  constructor(gapS: number, open: PictureEvent<Image, Source> | null = null) {
     this.#gapS = gapS;
+    this.#events = open === null ? [] : [open];
   }
 
   add({ time, source, image, failed, classes, regions }: EventPicture<Image, Source>): void {
@@ -58,8 +60,8 @@ export class EventFold<Image, Source extends string> {
       event.regions ??= {};
       raise((event.regions[name] ??= {}), own);
     }
-    if (boxes <= this.#most) return;
-    this.#most = boxes;
+    if (boxes <= event.most) return;
+    event.most = boxes;
     event.best = image;
   }
 
@@ -74,9 +76,8 @@ export class EventFold<Image, Source extends string> {
     const before = last?.last ?? null;
     const isSame = before !== null && time !== null && time - before <= this.#gapS;
     if (last !== undefined && isSame) return last;
-    this.#most = 0;
     const counts = { images: 0, failed: 0, empty: 0, sources: {}, classes: {} };
-    const event = { first: time, last: time, ...counts, best: null };
+    const event = { first: time, last: time, ...counts, best: null, most: 0 };
     this.#events.push(event);
     return event;
   }

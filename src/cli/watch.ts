@@ -1,6 +1,7 @@
 /** `lattice watch`: watched folders of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { timesOf, type ScheduledTime } from '../api/watch-times.js';
+import { EVENT_GAP_S } from '../api/job-values.js';
 import { EXISTING_FILES } from '../store/watched.js';
 import { SCOPE_GROUPINGS } from '../api/job-values.js';
 import { numberThat, serviceCommand, wholeNumber } from './command-options.js';
@@ -127,6 +128,11 @@ function registerAdd(parent: Command, terminal: Terminal): void {
       schedule,
     )
     .option('--camera-health', 'tell when a camera is covered, moved, blurred, frozen or late')
+    .option(
+      '--event-gap <seconds>',
+      'tell once of pictures of a camera that show a vehicle and follow each other within so long',
+      wholeNumber(0, EVENT_GAP_S.most),
+    )
     .option('--paused', 'begin paused');
   addJobFlags(add).action(async (name: string, paths: string[], flags: AddFlags) => {
     const { addWatch } = await import('./watch/watched-folders.js');

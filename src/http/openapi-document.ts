@@ -1,8 +1,13 @@
 /** The OpenAPI 3.1 document, generated from the registered routes. */
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
-import { FINDING_WEBHOOK_EVENTS, JOB_WEBHOOK_EVENTS, PLACE_WEBHOOK_EVENTS } from '../api/events.js';
+import {
+  EVENT_WEBHOOK_EVENTS,
+  FINDING_WEBHOOK_EVENTS,
+  JOB_WEBHOOK_EVENTS,
+  PLACE_WEBHOOK_EVENTS,
+} from '../api/events.js';
 import type { AppEnv } from './app-env.js';
-import { findingNewsSchema, placeNewsSchema } from '../answers/camera-record.js';
+import { eventNewsSchema, findingNewsSchema, placeNewsSchema } from '../answers/camera-record.js';
 import { jobDigestSchema, jobResultSchema } from '../answers/result-record.js';
 import { METADATA_COMPONENT } from './routes/jobs/read-submission.js';
 
@@ -29,6 +34,13 @@ const placeWebhookSchema = z
     data: z.object({ ...watchedJob, ...placeNewsSchema.shape }),
   })
   .openapi('PlaceWebhookBody');
+const eventWebhookSchema = z
+  .object({
+    type: z.enum(EVENT_WEBHOOK_EVENTS),
+    timestamp: z.string().openapi({ format: 'date-time' }),
+    data: z.object({ ...watchedJob, ...eventNewsSchema.shape }),
+  })
+  .openapi('EventWebhookBody');
 
 const webhookHeaders = z.object({
   'webhook-id': z.string().openapi({ description: 'The same at every attempt of a delivery' }),
@@ -77,6 +89,19 @@ function registerComponents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>):
     request: {
       headers: webhookHeaders,
       body: { required: true, content: { 'application/json': { schema: cameraWebhookSchema } } },
+    },
+    responses: WEBHOOK_ANSWERS,
+  });
+  registry.registerWebhook({
+    method: 'post',
+    path: 'camera.event',
+    operationId: 'cameraEvent',
+    summary: 'Sent to the callback_url of a watch with `event_gap_s` when an event is over',
+    description: 'The job and the index say which picture shows the most vehicles.',
+    tags: ['Webhooks'],
+    request: {
+      headers: webhookHeaders,
+      body: { required: true, content: { 'application/json': { schema: eventWebhookSchema } } },
     },
     responses: WEBHOOK_ANSWERS,
   });

@@ -82,9 +82,11 @@ export class JobWrites {
    */
   submitFiles(job: NewWatchedJob): Submitted | null {
     if (!job.admit) return null;
-    const { name, paths, settings: shared, cameraHealth } = this.#watched.watch(job.watch);
+    const watch = this.#watched.watch(job.watch);
+    const { name, paths, settings: shared } = watch;
     const settings: JobSettings = { ...shared, typed: typedPaths(paths) };
-    if (cameraHealth === true) settings.cameraHealth = true;
+    if (watch.cameraHealth === true) settings.cameraHealth = true;
+    if (typeof watch.eventGapS === 'number') settings.eventGapS = watch.eventGapS;
     const files = this.#watched.submittable(job.watch, job.files);
     const imagePaths = files.map(({ path }) => path);
     const images = { count: files.length, bytes: lengthOf(imagePaths) };
@@ -115,7 +117,15 @@ export class JobWrites {
     const { origin, modelName = ended.spec.options.modelName } = retry;
     const options = { ...ended.spec.options, modelName };
     // The pictures have counted for their cameras, or came too late to count.
-    const changes = { options, origin, keyId, labels, reuse, cameraHealth: undefined };
+    const changes = {
+      options,
+      origin,
+      keyId,
+      labels,
+      reuse,
+      cameraHealth: undefined,
+      eventGapS: undefined,
+    };
     const settings: JobSettings = { ...ended.spec, ...changes };
     return this.#add(retry, settings, images, { retryOf }, (number) => {
       this.#copyImages(ended.number, number, which);
@@ -154,7 +164,7 @@ export class JobWrites {
         facts.add(outcome, path);
         const { index, look } = outcome;
         const task = taskId(jobNumber, index);
-        if (look ?? row.places) queuePicture(this.#statements, { task, path, look, at });
+        if (look || row.isFollowed !== 0) queuePicture(this.#statements, { task, path, look, at });
       }
       return path !== null;
     });
@@ -345,7 +355,9 @@ export class JobWrites {
 
   #row(jobNumber: number): RunningRow | null {
     const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS}, lease AS fencingToken, settings ->> '$.places' AS places FROM jobs WHERE number = ?`,
+      `SELECT ${JOB_COLUMNS}, lease AS fencingToken, 
+         coalesce(settings ->> '$.places', 0) OR settings ->> '$.eventGapS' IS NOT NULL AS isFollowed
+       FROM jobs WHERE number = ?`,
       jobNumber,
     ) as RunningRow | undefined;
     return row ?? null;
@@ -358,6 +370,6 @@ function lengthOf(texts: readonly (string | Uint8Array)[]): number {
 
 interface RunningRow extends JobRow {
   fencingToken: number | null;
-  /** 1: vehicles that stand are told. */
-  places: number | null;
+  /** 1: vehicles that stand, or events, are told. */
+  isFollowed: number;
 }

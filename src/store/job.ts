@@ -34,6 +34,8 @@ export interface JobSettings extends SubmissionFields {
   scoreFloor?: number;
   /** The pictures count for the health of their cameras; absent in jobs of no such watch. */
   cameraHealth?: true | undefined;
+  /** Pictures of a camera with at most so many seconds between them are one event; absent in jobs of no such watch. */
+  eventGapS?: number | undefined;
 }
 
 /** The request that submitted the job. */
@@ -54,7 +56,7 @@ export interface TypedPaths {
 /** Settings that do not depend on the images. */
 export type SharedSettings = Omit<
   JobSettings,
-  'typed' | 'upload' | 'leftOut' | 'origin' | 'scoreFloor' | 'cameraHealth'
+  'typed' | 'upload' | 'leftOut' | 'origin' | 'scoreFloor' | 'cameraHealth' | 'eventGapS'
 >;
 
 export interface JobSpec extends JobSettings {
@@ -168,8 +170,8 @@ export interface JobEvent extends JobFigures {
   news?: CameraNews;
 }
 
-/** A change at a camera of a watch, told with the job of a picture. Times are wall times in seconds as if they were UTC. */
-export type CameraNews = FindingNews | PlaceNews;
+/** A change at a camera of a watch, told with the job of a picture. Times are seconds of the wall, as if in UTC. */
+export type CameraNews = FindingNews | PlaceNews | EventNews;
 
 export interface FindingNews {
   change: 'opened' | 'closed';
@@ -195,6 +197,19 @@ export interface PlaceNews {
   since: number;
   lastSeen: number;
   /** The image of the job with which it became certain. */
+  index: number;
+}
+
+/** An event is over. */
+export interface EventNews {
+  change: 'ended';
+  camera: string;
+  first: number;
+  last: number;
+  images: number;
+  /** The largest count of each class in one picture. */
+  classes: Record<string, number>;
+  /** The picture with the most boxes, of the job. */
   index: number;
 }
 

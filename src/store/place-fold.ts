@@ -19,11 +19,10 @@ import { readPictures, type PictureRow } from './camera-pictures.js';
 import { DismissedPlaces } from './dismissed-places.js';
 import type { PlaceNews } from './job.js';
 import { jobNumberOf, type AskedJobRow } from './job-parts.js';
-import { askedSettings } from './job-rows.js';
 import type { JobTransitions } from './job-transitions.js';
 import { ownerOf } from './owner.js';
 import { optionsFor, resultOf } from './picture-counts.js';
-import { forgetCameras, type QueuedPicture } from './queued-pictures.js';
+import { forgetCameras, jobsThatAsk, type QueuedPicture } from './queued-pictures.js';
 import { faintBoxes, rulesOf } from './standing-boxes.js';
 import type { Statements } from './statements.js';
 import { ViewReads } from './view-rows.js';
@@ -60,7 +59,7 @@ export class PlaceFold {
 
   /** Takes in those pictures of one camera, in order of time, whose jobs ask for it; one that comes too late is not. */
   add(watch: number, camera: string, pictures: readonly QueuedPicture[], now: number): void {
-    const jobs = this.#jobs(pictures);
+    const jobs = jobsThatAsk(this.#statements, pictures, 'places');
     const wanted = pictures.filter(({ task }) => jobs.has(jobNumberOf(task)));
     if (wanted.length === 0) return;
     const state = this.#state(watch, camera);
@@ -76,19 +75,6 @@ export class PlaceFold {
       if (time >= state.places.time) this.#fold(state, row, job, { camera, time, now });
     }
     this.#save(watch, camera, state, now);
-  }
-
-  /** The jobs of pictures that ask for places. */
-  #jobs(pictures: readonly QueuedPicture[]): ReadonlyMap<number, AskedJobRow> {
-    const numbers = new Set(pictures.map(({ task }) => jobNumberOf(task)));
-    const rows = this.#statements.all(
-      `SELECT number, key_id AS keyId, image_count AS imageCount, succeeded, settings
-       FROM json_each(?) AS job CROSS JOIN jobs ON number = job.value WHERE settings ->> '$.places'`,
-      JSON.stringify([...numbers]),
-    ) as (Omit<AskedJobRow, 'settings'> & { settings: string })[];
-    return new Map(
-      rows.map((row) => [row.number, { ...row, settings: askedSettings(row.settings) }]),
-    );
   }
 
   #fold(

@@ -1,4 +1,4 @@
-/** The table of vehicles that stand before cameras of watches, see `place-fold.ts`. Released: it never changes. */
+/** The tables of `place-fold.ts` and `camera-event-fold.ts`. Released: they never change. */
 export const CAMERA_PLACES = `
   CREATE TABLE camera_places (
     number     INTEGER PRIMARY KEY,
@@ -11,6 +11,21 @@ export const CAMERA_PLACES = `
     UNIQUE (watch, camera)
   ) STRICT;
   CREATE INDEX places_by_arrival ON camera_places (watch, arrived_at);
+
+  -- The event of each camera that goes on.
+  CREATE TABLE camera_events (
+    number     INTEGER PRIMARY KEY,
+    watch      INTEGER NOT NULL REFERENCES watches (number) ON DELETE CASCADE,
+    camera     TEXT NOT NULL,
+    -- Unix times: of its last pictures, and when it is over without another one.
+    arrived_at REAL NOT NULL,
+    ends_at    REAL NOT NULL,
+    -- JSON of a PictureEvent.
+    event      TEXT NOT NULL,
+    UNIQUE (watch, camera)
+  ) STRICT;
+  CREATE INDEX events_by_arrival ON camera_events (watch, arrived_at);
+  CREATE INDEX events_by_end ON camera_events (ends_at);
 
   -- Pictures that do not count for the health of their camera have no look.
   ALTER TABLE camera_pictures RENAME TO looked_at;

@@ -4,7 +4,8 @@
  */
 import type { PictureLook } from '../api/schemas/image.js';
 import { folderOf } from './count-rows.js';
-import { jobNumberOf } from './job-parts.js';
+import { jobNumberOf, type AskedJobRow } from './job-parts.js';
+import { askedSettings } from './job-rows.js';
 import type { Statements } from './statements.js';
 
 /** A picture waits so long for earlier ones of its camera: images of a job end in any order. */
@@ -93,7 +94,7 @@ export function unqueue(statements: Statements, pictures: readonly QueuedPicture
 /** Makes room for a row of one more camera of the watch. */
 export function forgetCameras(
   statements: Statements,
-  table: 'camera_health' | 'camera_places',
+  table: 'camera_health' | 'camera_places' | 'camera_events',
   watch: number,
 ): void {
   statements.run(
@@ -101,5 +102,24 @@ export function forgetCameras(
        (SELECT number FROM ${table} WHERE watch = ? ORDER BY arrived_at DESC LIMIT -1 OFFSET ?)`,
     watch,
     MOST_CAMERAS - 1,
+  );
+}
+
+/** The jobs of the pictures in which a setting is neither absent nor false, with its value, by number. */
+export function jobsThatAsk(
+  statements: Statements,
+  pictures: readonly QueuedPicture[],
+  setting: 'places' | 'eventGapS',
+): ReadonlyMap<number, AskedJobRow & { value: number }> {
+  const numbers = new Set(pictures.map(({ task }) => jobNumberOf(task)));
+  const rows = statements.all(
+    `SELECT number, key_id AS keyId, image_count AS imageCount, succeeded, settings,
+       settings ->> '$.${setting}' AS value
+     FROM json_each(?) AS job CROSS JOIN jobs ON number = job.value
+     WHERE settings -> '$.${setting}' NOT IN ('false', 'null')`,
+    JSON.stringify([...numbers]),
+  ) as (Omit<AskedJobRow, 'settings'> & { settings: string; value: number })[];
+  return new Map(
+    rows.map((row) => [row.number, { ...row, settings: askedSettings(row.settings) }]),
   );
 }

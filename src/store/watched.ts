@@ -20,6 +20,8 @@ export interface WatchContent {
   paused: boolean;
   /** Absent in watches of earlier versions: false. */
   cameraHealth?: boolean;
+  /** Null or absent: events are not told. */
+  eventGapS?: number | null;
   /** The fields of a submission as they were sent, without `metadata`. */
   request: Readonly<Record<string, unknown>>;
   /** The settings that `request` stands for. */

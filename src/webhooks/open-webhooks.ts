@@ -40,8 +40,8 @@ export function openWebhooks(parts: WebhookParts): void {
       const { watch, status } = job;
       const { origin } = job.spec;
       if (news !== null) {
-        const { finding, place } = toWireNews(news);
-        const told = { watch, job_id: jobId, ...(finding ?? place) };
+        const { finding, place, camera_event: event } = toWireNews(news);
+        const told = { watch, job_id: jobId, ...(finding ?? place ?? event) };
         return { type: webhookEvent(status, news.change), json: JSON.stringify(told), origin };
       }
       const json = await webhookRecord(job, jobs.imagePages(jobId), hide);

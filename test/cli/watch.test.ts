@@ -74,6 +74,7 @@ test('every flag reaches the service', async () => {
       '30',
       '--paused',
       '--camera-health',
+      ...['--event-gap', '60'],
     ],
     ...['--schedule', 'mon-wed@06:00-20:00,sat@08:00-12:00', '--metadata', '{"camera":"north"}'],
   ];
@@ -89,6 +90,7 @@ test('every flag reaches the service', async () => {
     interval_ms: 10_000,
     batch: { max_images: 7, max_wait_s: 30 },
     camera_health: true,
+    event_gap_s: 60,
     metadata: { camera: 'north' },
     schedule: [
       { from: '06:00', to: '20:00', days: ['mon', 'tue', 'wed'] },

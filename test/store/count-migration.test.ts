@@ -24,6 +24,7 @@ const WITHOUT_COUNTS = `
   DROP TABLE camera_pictures;
   DROP TABLE camera_health;
   DROP TABLE camera_places;
+  DROP TABLE camera_events;
   ALTER TABLE outbox DROP COLUMN news;
   ALTER TABLE webhook_deliveries DROP COLUMN news;
   PRAGMA user_version = ${SCHEMA_VERSION - 4};`;

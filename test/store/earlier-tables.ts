@@ -22,7 +22,7 @@ const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],
   ...['views', 'job_regions', 'clock_marks', 'job_models', 'model_aliases', 'image_boxes'],
   ...['key_use', 'job_counts', 'scope_counts', 'dismissed_places'],
-  ...['camera_pictures', 'camera_health', 'camera_places'],
+  ...['camera_pictures', 'camera_health', 'camera_places', 'camera_events'],
 ];
 /** Those of dropped tables go with them. */
 const TRIGGERS = [

@@ -235,6 +235,9 @@ class Watch(Record):
     #: Tell when a camera is covered, turned away, out of focus, frozen or late; each folder of
     #: pictures is a camera
     camera_health: bool | None = None
+    #: Tell once of pictures of a camera with at most so many seconds between them that show a
+    #: vehicle; each folder of pictures is a camera. Default: events are not told
+    event_gap_s: float | None = None
     #: listing: files that lay there at the beginning are being told from new ones; paused;
     #: scheduled: it waits for its times; away: none of its paths is there
     state: Literal["active", "listing", "paused", "scheduled", "away"]

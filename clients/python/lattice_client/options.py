@@ -275,6 +275,9 @@ class WatchOptions(TypedDict, total=False):
     #: Tell when a camera is covered, turned away, out of focus, frozen or late; each folder of
     #: pictures is a camera
     camera_health: bool | None
+    #: Tell once of pictures of a camera with at most so many seconds between them that show a
+    #: vehicle; each folder of pictures is a camera. Default: events are not told
+    event_gap_s: float | None
 
 
 class WatchChanges(WatchOptions, total=False):

@@ -17,6 +17,7 @@ export interface AddFlags extends AccessFlags, JobFlags {
   maxWait?: number;
   schedule?: ScheduledTime[];
   cameraHealth?: boolean;
+  eventGap?: number;
   paused?: boolean;
 }
 
@@ -36,6 +37,7 @@ export async function addWatch(
     batch: { max_images: flags.batch, max_wait_s: flags.maxWait },
     existing: flags.existing,
     camera_health: flags.cameraHealth,
+    event_gap_s: flags.eventGap,
     paused: flags.paused,
   };
   print(await openClient(flags).addWatch(jobText(watch, flags.metadata ?? null)), flags, terminal);

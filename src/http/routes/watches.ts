@@ -1,6 +1,7 @@
 /** `/v1/watches`: folders whose new files are submitted as they come. Each API key has its own. */
 import { z } from '@hono/zod-openapi';
 import { errorsOf, type ErrorCode } from '../../api/errors.js';
+import { EVENT_GAP_S } from '../../api/job-values.js';
 import { withoutNulls } from '../../api/json-object.js';
 import { snakeCase } from '../../api/snake-case.js';
 import { DAYS } from '../../api/watch-times.js';
@@ -110,6 +111,16 @@ const fields = {
       'Tell when a camera is covered, turned away, out of focus, frozen or late; each folder of pictures is a camera',
     default: false,
   }),
+  event_gap_s: z
+    .number()
+    .min(0)
+    .max(EVENT_GAP_S.most)
+    .nullish()
+    .openapi({
+      description:
+        'Tell once of pictures of a camera with at most so many seconds between them that show a vehicle; each folder of ' +
+        'pictures is a camera. Default: events are not told',
+    }),
 };
 
 const watchCreateSchema = z
@@ -325,7 +336,7 @@ function createReadContent({ config, readSettings }: RouteParts) {
     });
     const { name, paths, settle_ms, interval_ms, schedule, batch, existing, paused, ...rest } =
       body;
-    const { camera_health, ...request } = rest;
+    const { camera_health, event_gap_s, ...request } = rest;
     const wanted = { ...request, reuse: request.reuse ?? REUSE } as const;
     const settings = await readSettings(wanted, metadataText, keyId);
     const content = {
@@ -340,6 +351,7 @@ function createReadContent({ config, readSettings }: RouteParts) {
       existing: existing ?? 'take',
       paused: paused ?? false,
       cameraHealth: camera_health ?? false,
+      eventGapS: event_gap_s ?? null,
       request: withoutNulls({ ...request, metadata: null }),
       settings,
     };
@@ -357,7 +369,7 @@ export function knownName(c: AppContext): string {
 /** The fields of a stored watch under the names that a request body uses. */
 function writtenFields(watch: WatchContent) {
   const { paths, settleMs, intervalMs, schedule, batch, existing, paused, request } = watch;
-  const { cameraHealth = false } = watch;
+  const { cameraHealth = false, eventGapS = null } = watch;
   return {
     paths: [...paths],
     ...request,
@@ -368,6 +380,7 @@ function writtenFields(watch: WatchContent) {
     existing,
     paused,
     camera_health: cameraHealth,
+    event_gap_s: eventGapS,
   };
 }
 

@@ -27,7 +27,7 @@ export const watchChanges = (text: TextOf): WatchPatch => ({
 /** Throws a `RangeError` where the times of day are none. */
 function watchTimes(
   text: TextOf,
-): Pick<WatchCreate, 'settle_ms' | 'schedule' | 'batch' | 'camera_health'> {
+): Pick<WatchCreate, 'settle_ms' | 'schedule' | 'batch' | 'camera_health' | 'event_gap_s'> {
   const settle = numberOf(text('settle'));
   const schedule = text('schedule').trim();
   return {
@@ -35,6 +35,7 @@ function watchTimes(
     schedule: schedule === '' ? null : timesOf(schedule),
     batch: { max_images: numberOf(text('images')), max_wait_s: numberOf(text('wait')) },
     camera_health: text('health') === 'on',
+    event_gap_s: numberOf(text('gap')),
   };
 }
 

@@ -45,6 +45,16 @@ export function TimeFields({ watch }: { watch?: Watch }) {
             value={watch?.batch?.max_wait_s}
           />
         </label>
+        <label class="field">
+          <span>Seconds between pictures of one event, which is told once</span>
+          <NumberField
+            name="gap"
+            least={0}
+            most={86_400}
+            empty="not told"
+            value={watch?.event_gap_s}
+          />
+        </label>
       </div>
       <label class="check">
         <input type="checkbox" name="health" defaultChecked={watch?.camera_health === true} />

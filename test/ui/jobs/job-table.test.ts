@@ -48,6 +48,7 @@ const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEven
     camera_finding_closed: 'completed',
     place_occupied: 'completed',
     place_left: 'completed',
+    camera_event: 'completed',
   } as const;
   return {
     event: name,

@@ -26,6 +26,7 @@ test('a watch has the settings of a job, paths, and times in milliseconds', () =
     images: '20',
     wait: '0',
     health: 'on',
+    gap: '60',
   };
   const text = watchRequest(fields, written(given));
   expect(text).toContain(fields.metadata);
@@ -47,6 +48,7 @@ test('a watch has the settings of a job, paths, and times in milliseconds', () =
     ],
     batch: { max_images: 20, max_wait_s: 0 },
     camera_health: true,
+    event_gap_s: 60,
   });
   expect(JSON.parse(text)).not.toHaveProperty('image_paths');
 });
@@ -56,6 +58,7 @@ const DEFAULTS = {
   schedule: null,
   batch: { max_images: null, max_wait_s: null },
   camera_health: false,
+  event_gap_s: null,
 };
 
 test('what is not given is that of the service', () => {

@@ -1,0 +1,87 @@
+/** Pictures of a watched folder in the store: each is recorded with its boxes and taken in. */
+import { expect } from 'vitest';
+import type { Detection } from '../../src/api/schemas/image.js';
+import type { JobEvent } from '../../src/store/job.js';
+import { openStore, type ServiceStore } from '../../src/store/service-store.js';
+import type { WatchContent } from '../../src/store/watched.js';
+import { TemporaryFolder } from '../jobs/job-folder.js';
+import { contentOf } from '../watches/watched-folder.js';
+
+/** A Monday. */
+export const START = 1_735_516_800;
+export const IMAGE = { width: 1000, height: 500 };
+const URL = 'http://localhost/hook';
+/** Longer than pictures wait for earlier ones. */
+const SETTLED_S = 30;
+
+export class WatchedPictures implements AsyncDisposable {
+  readonly #folder = new TemporaryFolder();
+  readonly events: JobEvent[] = [];
+  store!: ServiceStore;
+  watch = 0;
+  #jobs = 0;
+
+  async open(): Promise<void> {
+    this.store = await openStore(this.#folder.path);
+    this.store.onCommitted((events) => this.events.push(...events));
+  }
+
+  async reopen(): Promise<void> {
+    await this.store.close();
+    await this.open();
+  }
+
+  async addWatch(changes: Partial<WatchContent>): Promise<void> {
+    const content = contentOf(changes);
+    const added = { ...content, settings: { ...content.settings, callbackUrl: URL } };
+    this.watch = (await this.store.addWatch('', 'lot', added, [], START)).number;
+  }
+
+  /** Stores a job of pictures, taken so many seconds after `START`, and takes them in. */
+  async record(
+    seconds: readonly number[],
+    boxesOf: (second: number) => readonly Detection[],
+  ): Promise<void> {
+    this.#jobs += 1;
+    const submitted = await this.store.submitFiles({
+      jobId: `job_${this.#jobs}`,
+      submittedAt: START,
+      idempotency: null,
+      admit: true,
+      watch: this.watch,
+      files: seconds.map((at) => ({ path: `in/${at}.jpg`, version: `0-1-${at}` })),
+    });
+    const { number } = submitted!.job;
+    const { fencingToken } = (await this.store.start(number, 'w', START))!;
+    const outcomes = seconds.map((second, index) => ({
+      index,
+      ok: true,
+      outcome: JSON.stringify({ status: 'ok', detections: boxesOf(second), image: IMAGE }),
+      taken: { time: wallTime(START + second), source: 'exif' as const },
+    }));
+    const at = START + Math.max(...seconds) + 1;
+    expect(await this.store.record(number, fencingToken, outcomes, 'w', at)).not.toBeNull();
+    await this.check(at + SETTLED_S);
+  }
+
+  async check(now: number): Promise<void> {
+    while (await this.store.checkCameras(now, []));
+  }
+
+  told = () =>
+    this.events.flatMap(({ event, jobId, news }) =>
+      news === undefined ? [] : [{ event, jobId, ...news }],
+    );
+
+  webhooks = async () =>
+    (await this.store.webhooks.due(9e9, { limit: 100, perHost: 100, without: [] })).flatMap(
+      ({ jobId, news }) => (news === null ? [] : [{ jobId, ...news }]),
+    );
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store.close();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+const wallTime = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 19);
