@@ -42,6 +42,8 @@ export interface PlaceRules extends MatchRules {
   mostStays: number;
   /** Seconds after which an empty place is forgotten. */
   forgetSeconds: number;
+  /** Pictures in a row of another shape after which the camera has another view, with places of its own. */
+  otherShapes: number;
 }
 
 export const PLACE_RULES: PlaceRules = {
@@ -67,6 +69,7 @@ export const PLACE_RULES: PlaceRules = {
   mostPlaces: 200,
   mostStays: 20,
   forgetSeconds: 30 * 86_400,
+  otherShapes: 10,
 };
 
 /** A picture with all boxes that its model found, those below the question's threshold too. */
@@ -108,11 +111,15 @@ export interface Place {
   older: { stays: number; seconds: number };
   /** Running mean of the latest stay's box. */
   box: Box;
+  /** It is of an earlier view. */
+  isGone?: true;
 }
 
 export interface Places {
-  /** Size of the first picture; all boxes are scaled to it. Null before it. */
+  /** Size of the first picture of the view; all boxes are scaled to it. Null before it. */
   size: { width: number; height: number } | null;
+  /** Pictures in a row of another shape. */
+  otherShapes: number;
   /** Time of the last picture. */
   time: number;
   /** By how much the last picture was shifted against the places, in pixels of the first. */
@@ -154,6 +161,7 @@ export interface PlacedPicture {
 
 export const noPlaces = (): Places => ({
   size: null,
+  otherShapes: 0,
   time: 0,
   shift: [0, 0],
   nextId: 1,
@@ -173,13 +181,20 @@ export const unplaced = ({ key, time, boxes }: Picture): PlacedPicture => ({
 
 /**
  * Folds the next picture into `state`, which it changes. A picture of another shape than the first shows another view:
- * it is left out, and its boxes are unknown.
+ * it is left out, and its boxes are unknown, unless so many of them follow each other that the camera was changed.
  */
 export function foldPicture(state: Places, picture: Picture, rules: PlaceRules): PlacedPicture {
-  state.size ??= { width: picture.width, height: picture.height };
+  const { width, height } = picture;
+  state.size ??= { width, height };
   const scale = scaleBetween(picture, state.size);
-  if (scale === null) return unplaced(picture);
-  return new Fold(state, picture, rules, scale).result();
+  state.otherShapes = scale === null ? state.otherShapes + 1 : 0;
+  if (scale !== null) return new Fold(state, picture, rules, scale).result();
+  if (state.otherShapes < rules.otherShapes) return unplaced(picture);
+  state.size = { width, height };
+  state.otherShapes = 0;
+  const fold = new Fold(state, picture, rules, 1);
+  fold.endPlaces();
+  return fold.result();
 }
 
 interface Found extends PlacedBox, Framed {
@@ -200,6 +215,7 @@ class Fold {
     this.#answer = unplaced(picture);
     state.time = picture.time;
     for (const place of state.places) {
+      if (place.isGone) continue;
       place.pictures += 1;
       this.#endUnseen(place);
     }
@@ -216,8 +232,17 @@ class Fold {
     }));
   }
 
+  /** No vehicle is seen again in a place of the view before. */
+  endPlaces(): void {
+    for (const place of this.#state.places) {
+      this.#dropOther(place);
+      this.#endStay(place);
+      place.isGone = true;
+    }
+  }
+
   result(): PlacedPicture {
-    const { places } = this.#state;
+    const places = this.#state.places.filter(({ isGone }) => isGone !== true);
     this.#straighten();
     const pairs = matchPlaces(places, this.#found, this.#rules);
     const comparesDescriptors = !isOtherLight(pairs, this.#rules);
@@ -229,7 +254,7 @@ class Fold {
       else this.#see(place, found, comparesDescriptors);
       if (place.stay !== null) place.box = place.stay.box;
     }
-    this.#state.places = places.filter((place) => this.#isKept(place));
+    this.#state.places = this.#state.places.filter((place) => this.#isKept(place));
     for (const found of this.#found) {
       if (placed.has(found)) continue;
       if (found.mayBegin) this.#beginPlace(found);

@@ -214,6 +214,24 @@ describe('the whole picture is shifted', () => {
     expect(placed.at(-1)?.boxes[0]?.static).toBe('unknown');
     expect(state.places).toEqual(fold(pictures).state.places);
   });
+
+  test('a camera whose pictures keep another shape begins anew', () => {
+    const pictures = minutes(times(36, [car(BAY)]));
+    const turned = pictures.map((picture, at) =>
+      at < 8 ? picture : { ...picture, width: 1280, height: 960 },
+    );
+    const { state, placed } = fold(turned);
+    const changes = placed.flatMap(({ changes }) => changes);
+    expect(changes.map(({ kind, place }) => [kind, place])).toEqual([
+      ['occupied', 1],
+      ['left', 1],
+      ['occupied', 3],
+    ]);
+    expect(state.places.map(({ id, ended, stay }) => [id, ended.length, stay?.isStatic])).toEqual([
+      [1, 1, undefined],
+      [3, 0, true],
+    ]);
+  });
 });
 
 describe('the state', () => {
