@@ -36,7 +36,10 @@ export interface PictureEvent<Image, Source extends string> {
   most: number;
 }
 
-/** A fold over the pictures of one camera in order of time, those without a time last. */
+/**
+ * A fold over the pictures of one camera in order of time, those without a time last. One that comes late belongs to the
+ * event that goes on: the caller leaves out those of earlier events.
+ */
 export class EventFold<Image, Source extends string> {
   readonly #gapS: number;
   readonly #events: PictureEvent<Image, Source>[];
@@ -49,7 +52,10 @@ export class EventFold<Image, Source extends string> {
 
   add({ time, source, image, failed, classes, regions }: EventPicture<Image, Source>): void {
     const event = this.#eventAt(time);
-    event.last = time;
+    if (time !== null) {
+      event.first = Math.min(event.first ?? time, time);
+      event.last = Math.max(event.last ?? time, time);
+    }
     event.images += 1;
     event.sources[source] = (event.sources[source] ?? 0) + 1;
     const boxes = Object.values(classes).reduce((sum, count) => sum + count, 0);

@@ -32,7 +32,7 @@ export class CameraEventFold {
     this.#transitions = transitions;
   }
 
-  /** Takes in those pictures of one camera, in order of time, whose jobs ask for it; one that comes too late is not. */
+  /** Takes in those pictures of one camera, in order of time, whose jobs ask for it; none of an event that is over. */
   add(watch: number, camera: string, pictures: readonly QueuedPicture[], now: number): void {
     const jobs = jobsThatAsk(this.#statements, pictures, 'eventGapS');
     const wanted = pictures.filter(({ task }) => jobs.has(jobNumberOf(task)));
@@ -45,7 +45,8 @@ export class CameraEventFold {
       const time = times.get(row.task);
       const job = jobs.get(jobNumberOf(row.task));
       if (time === undefined || job === undefined) continue;
-      if (time >= (fold.events.at(-1)?.last ?? 0)) fold.add({ ...counts.of(row, job), time });
+      const first = fold.events.at(-1)?.first ?? time;
+      if (time >= first - gapS) fold.add({ ...counts.of(row, job), time });
     }
     const events = [...fold.events];
     const open = events.pop();

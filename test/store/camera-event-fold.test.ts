@@ -45,6 +45,17 @@ test('an event is over when no picture comes for the gap, once, over a restart',
   expect(pictures.told()).toMatchObject([{ images: 1, first: START, last: START }]);
 });
 
+test('a picture that comes late is of the event that goes on, and of none that is over', async () => {
+  await using pictures = await gate();
+  await pictures.record([100, 140], () => boxes(1));
+  await pictures.record([90], () => boxes(2));
+  await pictures.record([10], () => boxes(3));
+  await pictures.check(START + 5_000);
+  expect(pictures.told()).toMatchObject([
+    { images: 3, first: START + 90, last: START + 140, classes: { car: 2 } },
+  ]);
+});
+
 test('events without a vehicle say nothing, nor do vehicles in a dismissed place', async () => {
   await using pictures = await gate();
   await pictures.record([0, 10], () => []);
