@@ -253,6 +253,15 @@ export class LatticeClient {
     return this.#calls.get(`/v1/places${query}`, options, RESULT_MS);
   }
 
+  /** The stays in them as a CSV file, in chunks; rejects in the middle as `export` does. */
+  placesCsv(
+    scope: PlacesQuery,
+    options: AskOptions = {},
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    const query = queryOf({ ...scope, format: 'csv', ...options.question });
+    return this.#calls.file(`/v1/places${query}`, options);
+  }
+
   /** Dismissed places, oldest first. */
   async dismissals(options?: CallOptions): Promise<Dismissal[]> {
     return (await this.#calls.get<DismissalList>(DISMISSALS, options)).dismissals;

@@ -130,6 +130,9 @@ class AsyncLattice:
     async def places(self, **scope: Unpack[PlacesScope]) -> dict[str, Any]:
         return await self._run(self._core.places(scope))
 
+    async def places_csv(self, **scope: Unpack[PlacesScope]) -> str:
+        return await self._run(self._core.places_csv(scope))
+
     async def dismissals(self) -> list[Dismissal]:
         return await self._run(self._core.dismissals())
 

@@ -170,6 +170,10 @@ class Lattice:
         """Places in which vehicles stood, over the jobs of a watch, with a tag, or both, as the service's JSON."""
         return self._run(self._core.places(scope))
 
+    def places_csv(self, **scope: Unpack[PlacesScope]) -> str:
+        """The stays in them as the text of a CSV file."""
+        return self._run(self._core.places_csv(scope))
+
     def dismissals(self) -> list[Dismissal]:
         """Dismissed places, oldest first."""
         return self._run(self._core.dismissals())

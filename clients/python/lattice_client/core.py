@@ -220,6 +220,10 @@ class Core:
         places: dict[str, Any] = yield from self._json(call, _RESULT_SECONDS)
         return places
 
+    def places_csv(self, scope: Mapping[str, Any]) -> Flow[str]:
+        call = Call("GET", "/v1/places", query={**_hours(scope), "format": "csv"})
+        return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
+
     def dismissals(self) -> Flow[list[Dismissal]]:
         answer = yield from self._json(Call("GET", _DISMISSALS), None)
         return [Dismissal.read(raw) for raw in answer["dismissals"]]

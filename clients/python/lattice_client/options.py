@@ -419,7 +419,7 @@ class CountsScope(Question, total=False):
 
 
 class PlacesScope(Question, total=False):
-    """In whose images, of which hours, places are found."""
+    """In whose images, of which hours, places are found, and which of them are asked for."""
 
     #: Jobs of this watch
     watch: str
@@ -432,3 +432,7 @@ class PlacesScope(Question, total=False):
     until: str
     #: Images are of one camera when they lie in one `folder`, or `all` are
     camera: Literal["folder", "all"]
+    #: Places in this region
+    region: str
+    #: Places in which a vehicle stands in the last image of their camera, or in which none does
+    occupied: bool

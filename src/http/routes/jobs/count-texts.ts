@@ -1,8 +1,7 @@
 /** Answers with counts in groups, as JSON or CSV, made in pieces. */
 import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
-import { replyPieces } from '../../answer/reply.js';
-import type { AppContext } from '../../app-env.js';
+import type { CsvFile } from '../../answer/csv.js';
 import {
   CAMERAS,
   EVENT_GAP_S,
@@ -23,7 +22,6 @@ import {
   type GroupBody,
 } from './count-groups.js';
 
-const COUNT_FORMATS = ['json', 'csv'] as const;
 /** Groups per piece of an answer. */
 const GROUPS_PER_PIECE = 500;
 
@@ -33,10 +31,6 @@ export const groupingSchema = <T extends Grouping>(groupings: readonly T[]) =>
     .enum(groupings, { error: `by is one of ${groupings.join(', ')}.` })
     .default('hour' as T)
     .openapi({ default: 'hour' });
-export const countFormatSchema = z
-  .enum(COUNT_FORMATS, { error: `format is one of ${COUNT_FORMATS.join(', ')}.` })
-  .default('json')
-  .openapi({ default: 'json' });
 
 export const cameraSchema = z.enum(CAMERAS, {
   error: `camera is one of ${CAMERAS.join(', ')}.`,
@@ -145,20 +139,11 @@ export async function* jsonText(
   yield `${text}]}`;
 }
 
-/** Answers with a file that is named after what is counted. */
-export function replyCsv(
-  c: AppContext,
-  counts: CountText,
-  name: string,
-  onBroken: (error: unknown) => void,
-  headers: Record<string, string>,
-): Promise<Response> {
-  return replyPieces(c, 200, csvText(counts), onBroken, {
-    ...headers,
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}.counts-by-${counts.by}.csv"`,
-  });
-}
+/** A file that is named after what is counted. */
+export const countsFile = (counts: CountText, name: string): CsvFile => ({
+  name: `${name}.counts-by-${counts.by}.csv`,
+  lines: csvText(counts),
+});
 
 type Text = string | null | undefined;
 
