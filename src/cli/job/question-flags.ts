@@ -13,7 +13,6 @@ export interface StandingFlags {
 
 /** `needs`: what `--camera` goes with, beside `--static`. */
 export function addStandingFlags(command: Command, needs = ''): Command {
-  const camera = `with ${needs}--static: pictures are of one camera when they lie in one folder, or all are (${CAMERAS[0]})`;
   return command
     .addOption(
       new Option(
@@ -21,7 +20,13 @@ export function addStandingFlags(command: Command, needs = ''): Command {
         `vehicles that stand in several pictures of a camera (${STATIC_CHOICES[0]})`,
       ).choices(STATIC_CHOICES),
     )
-    .addOption(new Option('--camera <which>', camera).choices(CAMERAS));
+    .addOption(cameraOption(`with ${needs}--static: `));
+}
+
+/** `when`: in which case it says anything. */
+export function cameraOption(when = ''): Option {
+  const text = `pictures are of one camera when they lie in one folder, or all are (${CAMERAS[0]})`;
+  return new Option('--camera <which>', `${when}${text}`).choices(CAMERAS);
 }
 
 export interface QuestionFlags extends Partial<DetectionParameters> {
