@@ -3,7 +3,7 @@ import { serviceCommand } from './command-options.js';
 import { addCsvFlags } from './csv-output.js';
 import { refuseUnusedOutput } from './export-output.js';
 import { addHourFlags } from './job/count-flags.js';
-import { addQuestionFlags, cameraOption } from './job/question-flags.js';
+import { addCameraFlags, addQuestionFlags } from './job/question-flags.js';
 import type { PlacesFlags } from './places/listing.js';
 import type { RegisterCommand } from './terminal.js';
 
@@ -20,7 +20,6 @@ export const registerPlaces: RegisterCommand = (program, terminal) => {
   })
     .option('--watch <name>', 'jobs of this watch; it or --tag is needed')
     .option('--tag <name>', 'jobs with this tag')
-    .addOption(cameraOption())
     .option('--region <name>', 'only places in this region')
     .option('--occupied', 'only places in which a vehicle stands in the last image')
     .option('--no-occupied', 'only those in which none does')
@@ -29,5 +28,5 @@ export const registerPlaces: RegisterCommand = (program, terminal) => {
       const { listPlaces } = await import('./places/listing.js');
       await listPlaces(flags, terminal);
     });
-  addQuestionFlags(addCsvFlags(addHourFlags(places)));
+  addQuestionFlags(addCsvFlags(addHourFlags(addCameraFlags(places))));
 };

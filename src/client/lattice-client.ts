@@ -267,7 +267,7 @@ export class LatticeClient {
     return (await this.#calls.get<DismissalList>(DISMISSALS, options)).dismissals;
   }
 
-  /** Leaves boxes over this one out of counts from now on, in images of the same folder. */
+  /** Leaves boxes over this one out of counts from now on, in images of the same folder or camera. */
   dismissPlace(place: NewDismissal, options?: CallOptions): Promise<Dismissal> {
     return this.#calls.post(DISMISSALS, place, {}, options);
   }
@@ -506,8 +506,9 @@ function pathOf(jobId: string): string {
 const groupingOf = (by: CountsBy | JobCountsQuery): JobCountsQuery =>
   typeof by === 'string' ? { by } : by;
 
-const resultQuery = ({ question, static: choice, camera }: ResultOptions) => ({
+const resultQuery = ({ question, static: choice, camera, cameraPattern }: ResultOptions) => ({
   ...question,
   static: choice,
   camera,
+  camera_pattern: cameraPattern,
 });

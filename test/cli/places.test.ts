@@ -55,6 +55,7 @@ test.each([
   [['--from', '2025-11-26T15:00'], 0],
   [['--confidence', '0.85'], 0],
   [['--camera', 'all', '--regions', '[]'], 1],
+  [['--camera', 'name', '--camera-pattern', '{camera}_*.jpg'], 1],
 ])('%j gives %d place(s)', async (flags, count) => {
   const { out, code } = await places(...flags, '--json');
   expect(code).toBe(0);

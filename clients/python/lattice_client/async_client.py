@@ -137,9 +137,15 @@ class AsyncLattice:
         return await self._run(self._core.dismissals())
 
     async def dismiss_place(
-        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+        self,
+        job: JobRef,
+        index: int,
+        class_name: str,
+        box: Sequence[float],
+        *,
+        camera_pattern: str | None = None,
     ) -> Dismissal:
-        return await self._run(self._core.dismiss_place(job, index, class_name, box))
+        return await self._run(self._core.dismiss_place(job, index, class_name, box, camera_pattern))
 
     async def delete_dismissal(self, dismissal: int) -> None:
         await self._run(self._core.delete_dismissal(dismissal))

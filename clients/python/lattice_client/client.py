@@ -179,10 +179,16 @@ class Lattice:
         return self._run(self._core.dismissals())
 
     def dismiss_place(
-        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+        self,
+        job: JobRef,
+        index: int,
+        class_name: str,
+        box: Sequence[float],
+        *,
+        camera_pattern: str | None = None,
     ) -> Dismissal:
-        """Leaves boxes over this one out of counts from now on, in images of the same folder."""
-        return self._run(self._core.dismiss_place(job, index, class_name, box))
+        """Leaves boxes over this one out of counts from now on, in images of the same folder, or of the same camera."""
+        return self._run(self._core.dismiss_place(job, index, class_name, box, camera_pattern))
 
     def delete_dismissal(self, dismissal: int) -> None:
         """Boxes in the place are counted again."""

@@ -229,9 +229,15 @@ class Core:
         return [Dismissal.read(raw) for raw in answer["dismissals"]]
 
     def dismiss_place(
-        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+        self,
+        job: JobRef,
+        index: int,
+        class_name: str,
+        box: Sequence[float],
+        camera_pattern: str | None,
     ) -> Flow[Dismissal]:
-        body = {"job_id": _id(job), "index": index, "class": class_name, "box": list(box)}
+        place = {"job_id": _id(job), "index": index, "class": class_name, "box": list(box)}
+        body = {**place, **({"camera_pattern": camera_pattern} if camera_pattern else {})}
         return Dismissal.read((yield from self._json(Call("POST", _DISMISSALS, json=body), None)))
 
     def delete_dismissal(self, dismissal: int) -> Flow[None]:

@@ -15,9 +15,10 @@ export function groupingOf<T extends Grouping>({
   by,
   eventGap,
   camera,
+  cameraPattern,
   static: choice,
 }: GroupingFlags<T>) {
-  return { by, event_gap_s: eventGap, camera, static: choice };
+  return { by, event_gap_s: eventGap, camera, camera_pattern: cameraPattern, static: choice };
 }
 
 export function addCountFlags(command: Command, groupings: readonly Grouping[]): Command {

@@ -7,12 +7,16 @@ import { questionOf, type QuestionFlags } from '../job/question-flags.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
-export interface PlacesFlags extends AccessFlags, QuestionFlags, CsvFlags, PlacesQuery {}
+export interface PlacesFlags
+  extends AccessFlags, QuestionFlags, CsvFlags, Omit<PlacesQuery, 'camera_pattern'> {
+  cameraPattern?: string;
+}
 
 export async function listPlaces(flags: PlacesFlags, terminal: Terminal): Promise<void> {
   const client = openClient(flags);
-  const { watch, tag, from, to, camera, region, occupied } = flags;
-  const scope = { watch, tag, from, to, camera, region, occupied };
+  const { watch, tag, from, to, camera, cameraPattern, region, occupied } = flags;
+  const hours = { watch, tag, from, to };
+  const scope = { ...hours, camera, camera_pattern: cameraPattern, region, occupied };
   const asked = { question: questionOf(flags) };
   const calls = {
     file: () => client.placesCsv(scope, asked),

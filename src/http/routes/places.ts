@@ -1,6 +1,5 @@
 /** `GET /v1/places`: where vehicles stood in the pictures of cameras, over the jobs of a watch or a tag. */
 import { z } from '@hono/zod-openapi';
-import { CAMERAS } from '../../api/job-values.js';
 import { MOST_REGION_NAME } from '../../api/region-rules.js';
 import { detectionSchema, imageSizeSchema } from '../../api/schemas/image.js';
 import { PLACE_RULES } from '../../cameras/place-tracker.js';
@@ -22,16 +21,13 @@ import {
   toWireFigures,
   toWireScope,
 } from './count-scope.js';
-import { cameraSchema } from './jobs/count-texts.js';
+import { cameraRule, cameraShape } from './jobs/count-texts.js';
 import { askedRequest, questionShape } from './jobs/question.js';
 import { placesFile } from './places-file.js';
 
 export const placesQuerySchema = z.strictObject({
   ...scopeShape,
-  camera: cameraSchema.default(CAMERAS[0]).openapi({
-    description: 'Images are of one camera when they lie in one `folder`, or `all` are',
-    default: CAMERAS[0],
-  }),
+  ...cameraShape,
   region: z
     .string()
     .min(1)
@@ -67,7 +63,8 @@ const staySchema = z
 const placeSchema = z
   .object({
     camera: z.string().nullable().openapi({
-      description: 'The folder of the images; null with `camera=all`',
+      description:
+        'The folder of the images, with `camera=name` also a part of their names; null with `camera=all`',
     }),
     place: z.int().openapi({ description: 'Its number within the camera, in this answer' }),
     regions: z.array(z.string()).openapi({
@@ -139,7 +136,8 @@ export function placeRoutes(route: AddRoute, parts: RouteParts): void {
       const read = readQuery(placesQuerySchema, query);
       const keyId = c.get('keyId');
       const scope = scopeOf(read, keyId);
-      const found = await jobs.placesOf(scope, read.camera, await question(parts), keyId);
+      const camera = cameraRule(read);
+      const found = await jobs.placesOf(scope, camera, await question(parts), keyId);
       await refuseUnknownWatch(parts, read.watch, found, keyId);
       const places = found.places.filter((place) => isAsked(place, read));
       if (read.format === 'csv') {

@@ -232,6 +232,15 @@ class Calls(ClientCase):
             self.assertEqual(json.loads(client.places_csv(watch="north")), {"places": []})
             self.assertEqual(sent[-1].url.raw_path, b"/v1/places?watch=north&format=csv")
 
+    def test_a_dismissal_may_be_of_a_camera_that_names_tell(self) -> None:
+        raw = {"id": 3, "camera": "park/gate", "camera_pattern": "{camera}_*", "box": [1, 2, 3, 4]}
+        sent, service = self.recorded(raw)
+        for client in self.clients(service):
+            client.dismiss_place("job_1", 2, "car", [1, 2, 3, 4], camera_pattern="{camera}_*")
+            body = json.loads(sent[-1].content)
+            self.assertEqual(body["camera_pattern"], "{camera}_*")
+            self.assertEqual(body["box"], [1, 2, 3, 4])
+
     def test_a_job_is_compared_with_another(self) -> None:
         sent, service = self.recorded({"matching": 0, "images": []})
         for client in self.clients(service):

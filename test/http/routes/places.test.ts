@@ -221,6 +221,74 @@ test('boxes of a dismissed place are left out of counts of its camera until it i
   }
 });
 
+const NAMED = `&camera=name&camera_pattern=${encodeURIComponent('{camera}_*.jpg')}`;
+
+/** Cameras that write into one folder, and pictures whose names say none. */
+async function sharedFolder(): Promise<string> {
+  const names = ['east_', 'west_', ''].flatMap((name) => minutes.map((minute) => pathOf('', minute).replace('/', `park/${name}`).replace(/_(?=\d+\.)/, '-'))); // prettier-ignore
+  found = (path) => (path.includes('east_') || path.includes('west_') ? [{ box: PARKED, confidence: 0.8, class: 'car' }] : []); // prettier-ignore
+  const body = { job_type: 'detect_vehicles', image_paths: names, tags: ['Gate'] };
+  const { job_id: jobId } = (await post(app, '/v1/jobs/submit', body)).body as { job_id: string };
+  await ended(jobs.service, jobId);
+  return jobId;
+}
+
+test('names of files tell the camera by a pattern, for places, events, results and dismissals', async () => {
+  const jobId = await sharedFolder();
+  expect((await placesOf('tag=gate')).map(({ camera }) => camera)).toEqual(['park']);
+  const places = await placesOf(`tag=gate${NAMED}`);
+  expect(places.map(({ camera }) => camera)).toEqual(['park/east', 'park/west']);
+  const events = `/v1/counts?tag=gate&by=event&event_gap_s=600${NAMED}`;
+  const { groups } = (await get(app, events)).body as { groups: { camera: string }[] };
+  expect(groups.map(({ camera }) => camera)).toEqual(['park', 'park/east', 'park/west']);
+  const result = `/v1/jobs/${jobId}/result?static=only`;
+  expect((await get(app, `${result}${NAMED}`)).body.result.total_count).toBe(40);
+
+  const { job_id, index } = places[1]!.best_image;
+  const place = { job_id, index, class: 'car', box: PARKED, camera_pattern: '{camera}_*.jpg' };
+  const made = await post(app, PATH, place);
+  expect(made).toMatchObject({
+    status: 201,
+    body: { camera: 'park/west', camera_pattern: '{camera}_*.jpg' },
+  });
+  const { id } = made.body as { id: number };
+  expect(await post(app, PATH, place)).toMatchObject({ status: 200, body: { id } });
+  expect(await placesOf(`tag=gate${NAMED}`)).toMatchObject([{ dismissal: null }, { dismissal: id }]); // prettier-ignore
+  const readings = ['by=hour', 'by=folder', `by=hour&static=only${NAMED}`, `by=event${NAMED}`];
+  for (const query of readings) {
+    expect(await cars(`/v1/counts?tag=gate&${query}`), query).toBe(20);
+  }
+  const wide = await post(app, PATH, { ...place, camera_pattern: null });
+  expect(wide).toMatchObject({ status: 201, body: { camera: 'park', camera_pattern: null } });
+  expect(await cars('/v1/counts?tag=gate&by=hour')).toBe(0);
+  expect(await post(app, PATH, { ...place, index: 40 })).toMatchObject({
+    status: 422,
+    body: { code: 'validation_failed', detail: expect.stringContaining('does not fit') as string },
+  });
+  for (const fault of [
+    '*.jpg',
+    '{camera}*.jpg',
+    'park/{camera}.jpg',
+    `{camera}${'_'.repeat(200)}`,
+  ]) {
+    const { body } = await get(app, `/v1/places?tag=gate&camera=name&camera_pattern=${fault}`);
+    expect(body, fault).toMatchObject({ code: 'validation_failed' });
+    const refused = await post(app, PATH, { ...place, camera_pattern: fault });
+    expect(refused.body, fault).toMatchObject({ code: 'validation_failed' });
+  }
+  for (const [query, detail] of [
+    ['places?tag=gate&camera=name', 'needs camera_pattern'],
+    ['places?tag=gate&camera_pattern={camera}_*', 'needs camera=name'],
+    ['counts?tag=gate&by=event&camera=all&camera_pattern={camera}_*', 'needs camera=name'],
+    [`counts?tag=gate&by=hour${NAMED}`, 'camera needs by=event'],
+    [`jobs/${jobId}/result?camera_pattern={camera}_*`, 'camera needs static'],
+  ]) {
+    const { body } = await get(app, `/v1/${query}`);
+    expect(body, query).toMatchObject({ code: 'validation_failed' });
+    expect(JSON.stringify(body), query).toContain(detail);
+  }
+});
+
 test('what is dismissed is a box of an image with a result', async () => {
   const job_id = await job('n');
   const place = { job_id, index: 0, class: 'car', box: PARKED };
