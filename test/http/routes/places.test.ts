@@ -37,17 +37,24 @@ function foundIn(path: string): Detection[] {
   const passing: Detection['box'] = [minute * 2, 60, minute * 2 + 12, 70];
   return [
     ...(minute === 0 ? [] : [{ box: passing, confidence: 0.9, class: 'car' }]),
-    ...(minute < leaves ? [{ box: PARKED, confidence: 0.8, class: 'car' }] : []),
+    ...(minute < leaves ? [PARKED_CAR] : []),
   ];
 }
 
-async function job(camera: string, fields: object = {}): Promise<string> {
-  const image_paths = minutes.map((minute) => pathOf(camera, minute));
+const PARKED_CAR: Detection = { box: PARKED, confidence: 0.8, class: 'car' };
+
+async function jobOf(image_paths: string[], fields: object = {}): Promise<string> {
   const body = { job_type: 'detect_vehicles', image_paths, tags: ['Gate'], ...fields };
   const accepted = await post(app, '/v1/jobs/submit', body);
   await ended(jobs.service, accepted.body.job_id as string);
   return accepted.body.job_id as string;
 }
+
+const job = (camera: string, fields: object = {}): Promise<string> =>
+  jobOf(
+    minutes.map((minute) => pathOf(camera, minute)),
+    fields,
+  );
 
 const PATH = '/v1/places/dismissals';
 
@@ -57,6 +64,8 @@ async function placesOf(query: string) {
   return body.places as {
     camera: string;
     regions: string[];
+    stays: { since: string }[];
+    older_stays: number;
     best_image: { job_id: string; index: number };
   }[];
 }
@@ -95,7 +104,8 @@ const bay = (number: number, more: Partial<Region> = {}) =>
   regionBetween(`bay ${number}`, number * 0.3, number * 0.3 + 0.3, more);
 
 test('a place is in the regions of its best box, by the question of its picture', async () => {
-  await job('n', { regions: [bay(0), bay(0, { name: 'all; of it' }), bay(2), regionBetween('trucks', 0, 1, { classes: ['truck'] })] }); // prettier-ignore
+  const trucks = regionBetween('trucks', 0, 1, { classes: ['truck'] });
+  await job('n', { regions: [bay(0), bay(0, { name: 'all; of it' }), bay(2), trucks] });
   await job('s');
   const regionsOf = async (query: string) =>
     (await placesOf(`tag=gate${query}`)).map(({ camera, regions }) => [camera, regions]);
@@ -163,13 +173,14 @@ test('a CSV file has a line for each stay', async () => {
 });
 
 test('a file has also the stays that an answer does not list', async () => {
-  const every = Array.from({ length: 25 * 14 }, (_, at) => at);
-  const paths = every.map((at) => `n/${new Date(Date.UTC(2025, 10, 26) + at * 120_000).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '_')}.jpg`); // prettier-ignore
+  const paths = Array.from({ length: 25 * 14 }, (_, at) => {
+    const time = new Date(Date.UTC(2025, 10, 26) + at * 120_000).toISOString();
+    return `n/${time.slice(0, 19).replaceAll(':', '.')}.jpg`;
+  });
   // Six pictures of a vehicle, and eight of none.
-  found = (path) => (every[paths.indexOf(path)] ?? 0) % 14 < 6 ? [{ box: PARKED, confidence: 0.8, class: 'car' }] : []; // prettier-ignore
-  const body = { job_type: 'detect_vehicles', image_paths: paths, tags: ['Gate'] };
-  await ended(jobs.service, (await post(app, '/v1/jobs/submit', body)).body.job_id as string);
-  const [place] = (await placesOf('tag=gate')) as unknown as { stays: { since: string }[]; older_stays: number }[]; // prettier-ignore
+  found = (path) => (paths.indexOf(path) % 14 < 6 ? [PARKED_CAR] : []);
+  await jobOf(paths);
+  const [place] = await placesOf('tag=gate');
   expect(place!.stays.length + place!.older_stays).toBe(25);
   expect(place!.stays).toHaveLength(20);
   const lines = ((await get(app, '/v1/places?tag=gate&format=csv')).body as string).split('\r\n');
@@ -224,13 +235,13 @@ test('boxes of a dismissed place are left out of counts of its camera until it i
 const NAMED = `&camera=name&camera_pattern=${encodeURIComponent('{camera}_*.jpg')}`;
 
 /** Cameras that write into one folder, and pictures whose names say none. */
-async function sharedFolder(): Promise<string> {
-  const names = ['east_', 'west_', ''].flatMap((name) => minutes.map((minute) => pathOf('', minute).replace('/', `park/${name}`).replace(/_(?=\d+\.)/, '-'))); // prettier-ignore
-  found = (path) => (path.includes('east_') || path.includes('west_') ? [{ box: PARKED, confidence: 0.8, class: 'car' }] : []); // prettier-ignore
-  const body = { job_type: 'detect_vehicles', image_paths: names, tags: ['Gate'] };
-  const { job_id: jobId } = (await post(app, '/v1/jobs/submit', body)).body as { job_id: string };
-  await ended(jobs.service, jobId);
-  return jobId;
+function sharedFolder(): Promise<string> {
+  const times = minutes.map((minute) => pathOf('', minute).slice(1).replace('_', '-'));
+  const paths = ['east_', 'west_', ''].flatMap((name) =>
+    times.map((time) => `park/${name}${time}`),
+  );
+  found = (path) => (path.includes('st_') ? [PARKED_CAR] : []);
+  return jobOf(paths);
 }
 
 test('names of files tell the camera by a pattern, for places, events, results and dismissals', async () => {
@@ -253,7 +264,10 @@ test('names of files tell the camera by a pattern, for places, events, results a
   });
   const { id } = made.body as { id: number };
   expect(await post(app, PATH, place)).toMatchObject({ status: 200, body: { id } });
-  expect(await placesOf(`tag=gate${NAMED}`)).toMatchObject([{ dismissal: null }, { dismissal: id }]); // prettier-ignore
+  expect(await placesOf(`tag=gate${NAMED}`)).toMatchObject([
+    { dismissal: null },
+    { dismissal: id },
+  ]);
   const readings = ['by=hour', 'by=folder', `by=hour&static=only${NAMED}`, `by=event${NAMED}`];
   for (const query of readings) {
     expect(await cars(`/v1/counts?tag=gate&${query}`), query).toBe(20);
