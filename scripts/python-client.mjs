@@ -94,9 +94,9 @@ const OPTIONS = [
   },
   {
     name: 'PlacesScope',
-    ...renamed(queryOf('/v1/places'), { from: 'since', to: 'until' }),
+    ...renamed(queryOf('/v1/places', 'format'), { from: 'since', to: 'until' }),
     over: 'Question',
-    text: 'In whose images, of which hours, places are found.',
+    text: 'In whose images, of which hours, places are found, and which of them are asked for.',
   },
 ];
 

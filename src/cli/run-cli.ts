@@ -13,6 +13,7 @@ import { registerEngine } from './engine.js';
 import { registerJob } from './job.js';
 import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
+import { registerPlaces } from './places.js';
 import { registerServe } from './serve.js';
 import { printable, printableLines } from './output-text.js';
 import { registerUsage } from './usage.js';
@@ -35,6 +36,7 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerDetect,
   registerJob,
   registerWatch,
+  registerPlaces,
   registerUsage,
   registerWebhook,
   registerDoctor,

@@ -6,7 +6,7 @@ import { EXISTING_FILES } from '../store/watched.js';
 import { SCOPE_GROUPINGS } from '../api/job-values.js';
 import { numberThat, serviceCommand, wholeNumber } from './command-options.js';
 import { refuseUnusedOutput } from './export-output.js';
-import { addCountFlags } from './job/count-flags.js';
+import { addCountFlags, addHourFlags } from './job/count-flags.js';
 import type { WatchCountsFlags } from './job/counting.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
@@ -93,14 +93,12 @@ function registerCounts(parent: Command, terminal: Terminal): void {
     ],
   })
     .argument('<name>', 'of the watch')
-    .option('--from <time>', 'the first hour of the pictures: 2025-11-26 or 2025-11-26T14:00')
-    .option('--to <time>', 'the hour after the last one')
     .action(async (name: string, flags: WatchCountsFlags) => {
       refuseUnusedOutput(flags);
       const { showWatchCounts } = await import('./job/counting.js');
       await showWatchCounts(name, flags, terminal);
     });
-  addCountFlags(counts, SCOPE_GROUPINGS);
+  addCountFlags(addHourFlags(counts), SCOPE_GROUPINGS);
 }
 
 function registerAdd(parent: Command, terminal: Terminal): void {

@@ -19,6 +19,8 @@ export interface ResultOptions extends AskOptions {
   static?: ResultQuery['static'];
   /** Which images are of one camera; with `static`. */
   camera?: ResultQuery['camera'];
+  /** With the camera `name`. */
+  cameraPattern?: ResultQuery['camera_pattern'];
 }
 
 export interface PictureOptions extends CallOptions {

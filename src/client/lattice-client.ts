@@ -253,12 +253,21 @@ export class LatticeClient {
     return this.#calls.get(`/v1/places${query}`, options, RESULT_MS);
   }
 
+  /** The stays in them as a CSV file, in chunks; rejects in the middle as `export` does. */
+  placesCsv(
+    scope: PlacesQuery,
+    options: AskOptions = {},
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    const query = queryOf({ ...scope, format: 'csv', ...options.question });
+    return this.#calls.file(`/v1/places${query}`, options);
+  }
+
   /** Dismissed places, oldest first. */
   async dismissals(options?: CallOptions): Promise<Dismissal[]> {
     return (await this.#calls.get<DismissalList>(DISMISSALS, options)).dismissals;
   }
 
-  /** Leaves boxes over this one out of counts from now on, in images of the same folder. */
+  /** Leaves boxes over this one out of counts from now on, in images of the same folder or camera. */
   dismissPlace(place: NewDismissal, options?: CallOptions): Promise<Dismissal> {
     return this.#calls.post(DISMISSALS, place, {}, options);
   }
@@ -497,8 +506,9 @@ function pathOf(jobId: string): string {
 const groupingOf = (by: CountsBy | JobCountsQuery): JobCountsQuery =>
   typeof by === 'string' ? { by } : by;
 
-const resultQuery = ({ question, static: choice, camera }: ResultOptions) => ({
+const resultQuery = ({ question, static: choice, camera, cameraPattern }: ResultOptions) => ({
   ...question,
   static: choice,
   camera,
+  camera_pattern: cameraPattern,
 });

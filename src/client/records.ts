@@ -101,8 +101,9 @@ export type CountsBy = z.output<typeof countsQuerySchema>['by'];
 export type JobCountsQuery = Omit<z.input<typeof countsQuerySchema>, 'format'>;
 /** The jobs of a watch, with a tag, or both; `from` and `to` bound the hours. */
 export type CountsQuery = Omit<z.input<typeof countedQuerySchema>, 'format'>;
-/** As `CountsQuery`; `camera` says which images are of one camera. */
-export type PlacesQuery = z.input<typeof placesQuerySchema>;
+/** As `CountsQuery`; `camera` says which images are of one camera, the rest which places are asked for. */
+export type PlacesQuery = Omit<z.input<typeof placesQuerySchema>, 'format' | 'occupied'> &
+  Pick<z.output<typeof placesQuerySchema>, 'occupied'>;
 export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;
 /** A question of the boxes that a job keeps: options that are left out are as the job asked. */
 export type JobQuestion = Partial<WireQuestion & { classes: readonly string[] }>;

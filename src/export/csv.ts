@@ -50,7 +50,7 @@ function standingCells({ static: isStatic, stay }: Detection): string {
 }
 
 /** Names separated by `;`, or as JSON where one has it. */
-function namesText(names: readonly string[]): string {
+export function namesText(names: readonly string[]): string {
   return names.some((name) => name.includes(';')) ? JSON.stringify(names) : names.join(';');
 }
 

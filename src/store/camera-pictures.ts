@@ -1,5 +1,7 @@
 /** The images of jobs as the pictures of cameras, in order of time, on the thread of the store. */
+import { posix } from 'node:path';
 import type { CAMERAS, StaticChoice } from '../api/job-values.js';
+import { cameraPattern } from '../cameras/camera-pattern.js';
 import type { TimeSource } from '../files/wall-time.js';
 import { folderOf } from './count-rows.js';
 import { MAX_IMAGES, type StoredFound } from './job-records.js';
@@ -11,7 +13,7 @@ const PICTURES_PER_STEP = 500;
 
 /** Which pictures are of one camera, and which of their boxes are counted. */
 export interface PictureRule {
-  camera: (typeof CAMERAS)[number];
+  camera: Exclude<(typeof CAMERAS)[number], 'name'> | { pattern: string };
   static: StaticChoice;
 }
 
@@ -28,9 +30,27 @@ export interface PictureRow extends StoredFound {
   outcome: string | null;
 }
 
+/** The camera of a picture by the pattern: its folder with the part of its name; null: its name does not fit. */
+export function namedCamera(pattern: string): (path: string) => string | null {
+  const partOf = cameraPattern(pattern);
+  return (path) => {
+    const folder = folderOf({ path });
+    const part = partOf(posix.basename(path));
+    if (part === null) return null;
+    return folder === '.' ? part : `${folder}/${part}`;
+  };
+}
+
+/** The camera of a picture; null: all are of one. */
+function cameraOf(camera: PictureRule['camera']): (path: string) => string | null {
+  if (camera === 'all') return () => null;
+  const named = camera === 'folder' ? null : namedCamera(camera.pattern);
+  return (path) => named?.(path) ?? folderOf({ path });
+}
+
 export class CameraPictures {
   readonly #statements: Statements;
-  readonly #camera: PictureRule['camera'];
+  readonly #cameraOf: (path: string) => string | null;
   readonly #hours: readonly [from: string, until: string];
   readonly #jobs = new Map<number, AskedJobRow>();
   /** Tasks of the pictures with their times; null: all are of one camera. */
@@ -43,7 +63,7 @@ export class CameraPictures {
     hours: readonly [from: string, until: string],
   ) {
     this.#statements = statements;
-    this.#camera = camera;
+    this.#cameraOf = cameraOf(camera);
     this.#hours = hours;
   }
 
@@ -64,7 +84,7 @@ export class CameraPictures {
   }
 
   #add({ task, path, taken }: Pick<PictureRow, 'task' | 'path' | 'taken'>): void {
-    const camera = this.#camera === 'all' ? null : folderOf({ path });
+    const camera = this.#cameraOf(path);
     const pictures = this.#cameras.get(camera) ?? [];
     this.#cameras.set(camera, pictures);
     pictures.push({ task, time: secondsOf(taken) ?? Infinity });

@@ -80,7 +80,7 @@ export class CountReads {
   *countUndismissed(scope: CountScope, asked: Asked | null): Answer<Counted> {
     const keyId = typeof scope.jobs === 'number' ? null : scope.jobs.keyId;
     const dismissed = new DismissedPlaces(this.#statements, keyId);
-    if (dismissed.cameras.size === 0) return yield* this.countSums(scope, asked);
+    if (dismissed.folders.size === 0) return yield* this.countSums(scope, asked);
     return yield* this.#undisturbed(isOfMany(scope), () =>
       this.#countUndismissed(scope, asked, dismissed),
     );

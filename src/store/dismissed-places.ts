@@ -2,6 +2,7 @@
 import { LatticeError } from '../api/errors.js';
 import type { Box } from '../boxes/overlap.js';
 import { dismissalOf, type DismissedBox } from '../cameras/dismissal.js';
+import { namedCamera } from './camera-pictures.js';
 import { folderOf } from './count-rows.js';
 import { ownerOf } from './owner.js';
 import type { Statements } from './statements.js';
@@ -11,7 +12,9 @@ const MOST = 1_000;
 
 export interface NewDismissal extends DismissedBox {
   /** The folder of its pictures. */
-  camera: string;
+  folder: string;
+  /** It holds for the pictures of the folder whose names are of this camera by the pattern; null: for all. */
+  named: { pattern: string; camera: string } | null;
 }
 
 export interface Dismissal extends NewDismissal {
@@ -20,13 +23,19 @@ export interface Dismissal extends NewDismissal {
   dismissedAt: number;
 }
 
-type Row = Omit<Dismissal, 'box'> & { box: string };
+type Row = Omit<Dismissal, 'box' | 'named'> & {
+  box: string;
+  pattern: string | null;
+  named: string | null;
+};
 
-const SELECT = `SELECT id, camera, class_group AS "group", box, width, height, dismissed_at AS dismissedAt
+const SELECT = `SELECT id, camera AS folder, pattern, named, class_group AS "group", box, width, height,
+    dismissed_at AS dismissedAt
   FROM dismissed_places`;
 
-const toDismissal = ({ box, ...row }: Row): Dismissal => ({
+const toDismissal = ({ box, pattern, named, ...row }: Row): Dismissal => ({
   ...row,
+  named: pattern === null || named === null ? null : { pattern, camera: named },
   box: JSON.parse(box) as Box,
 });
 
@@ -60,8 +69,13 @@ export class DismissalWrites {
     at: number,
   ): { stored: Dismissal; created: boolean } {
     const all = ofOwner(this.#statements, owner);
-    const { camera, class: name, box, width, height, group } = place;
-    const ofCamera = all.filter((one) => one.camera === camera);
+    const { folder, named, class: name, box, width, height, group } = place;
+    const ofCamera = all.filter(
+      (one) =>
+        one.folder === folder &&
+        one.named?.pattern === named?.pattern &&
+        one.named?.camera === named?.camera,
+    );
     const known = dismissalOf(ofCamera, { class: name, box }, { width, height });
     if (known !== undefined) return { stored: known, created: false };
     if (all.length >= MOST) {
@@ -69,11 +83,14 @@ export class DismissalWrites {
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
     const id = this.#statements.insert(
-      `INSERT INTO dismissed_places (owner, camera, class_group, box, width, height, dismissed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      ...[owner, camera, group, JSON.stringify(box), width, height, at],
+      `INSERT INTO dismissed_places
+         (owner, camera, pattern, named, class_group, box, width, height, dismissed_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[owner, folder, named?.pattern ?? null, named?.camera ?? null],
+      ...[group, JSON.stringify(box), width, height, at],
     );
-    return { stored: { id, camera, group, box, width, height, dismissedAt: at }, created: true };
+    const stored = { id, folder, named, group, box, width, height, dismissedAt: at };
+    return { stored, created: true };
   }
 
   /** Throws `dismissal_not_found`. */
@@ -84,12 +101,23 @@ export class DismissalWrites {
   }
 }
 
+interface HeldDismissal extends Dismissal {
+  /** Whether it holds for the picture of this path, which lies in its folder. */
+  holds: (path: string) => boolean;
+}
+
+function holdsFor({ named }: Dismissal): HeldDismissal['holds'] {
+  if (named === null) return () => true;
+  const cameraOf = namedCamera(named.pattern);
+  return (path) => cameraOf(path) === named.camera;
+}
+
 /** The dismissed places, read once for one call. */
 export class DismissedPlaces {
   readonly #statements: Statements;
-  readonly #known = new Map<string, Dismissal[]>();
-  /** Cameras with dismissed places. */
-  readonly cameras: ReadonlySet<string>;
+  readonly #known = new Map<string, HeldDismissal[]>();
+  /** Folders with dismissed places. */
+  readonly folders: ReadonlySet<string>;
 
   /** `keyId`: whose pictures are read; null: those of all. */
   constructor(statements: Statements, keyId: string | null = null) {
@@ -98,18 +126,20 @@ export class DismissedPlaces {
       'SELECT DISTINCT camera FROM dismissed_places WHERE owner = coalesce(?, owner)',
       keyId,
     );
-    this.cameras = new Set((rows as { camera: string }[]).map(({ camera }) => camera));
+    this.folders = new Set((rows as { camera: string }[]).map(({ camera }) => camera));
   }
 
   /** Those in a picture of a job of the key. */
   of(keyId: string | null, picture: { path: string }): readonly Dismissal[] {
-    const camera = folderOf(picture);
-    if (!this.cameras.has(camera)) return [];
-    const key = JSON.stringify([keyId, camera]);
+    const folder = folderOf(picture);
+    if (!this.folders.has(folder)) return [];
+    const key = JSON.stringify([keyId, folder]);
     const all =
       this.#known.get(key) ??
-      ofOwner(this.#statements, ownerOf(keyId)).filter((one) => one.camera === camera);
+      ofOwner(this.#statements, ownerOf(keyId))
+        .filter((one) => one.folder === folder)
+        .map((one) => ({ ...one, holds: holdsFor(one) }));
     this.#known.set(key, all);
-    return all;
+    return all.filter(({ holds }) => holds(picture.path));
   }
 }

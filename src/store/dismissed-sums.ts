@@ -17,7 +17,7 @@ export function* dismissedSums(
   const sums = new SumsByHour();
   const counts = new PictureCounts(statements, asked, dismissed);
   for (const camera of pictures.cameras) {
-    if (camera === null || !dismissed.cameras.has(camera)) continue;
+    if (camera === null || !dismissed.folders.has(camera)) continue;
     yield* pictures.read(camera, (row, job) => {
       const part = counts.dismissedOf(row, job);
       if (part !== null) sums.of(folderOf(row), hourOf(row.taken)).merge(part);

@@ -1,7 +1,8 @@
 /** Places in which vehicles stood in the pictures of cameras, on the thread of the store. */
 import type { Detection, ImageSize } from '../api/schemas/image.js';
+import type { Stay } from '../cameras/stays.js';
 import type { Asked } from './asked-boxes.js';
-import { imagesOf, textOf, type CameraPictures, type PictureName } from './camera-pictures.js';
+import { imagesOf, type CameraPictures, type PictureName } from './camera-pictures.js';
 import type { CountFigures } from './count-tally.js';
 import { DismissedPlaces } from './dismissed-places.js';
 import { StandingBoxes, type StandingPlace } from './standing-boxes.js';
@@ -18,16 +19,17 @@ export interface PlaceRow {
   image: PictureName | null;
   /** Size of that picture. */
   size: ImageSize;
+  /** Names of the regions that the best box lies in. */
+  regions: string[];
   /** The number of the dismissed place that it is; null: none. */
   dismissal: number | null;
   /** Pictures with a vehicle in it, and all since the first one of them. */
   seen: number;
   pictures: number;
-  /** Wall times. A vehicle stands there still where the last stay has no end. */
-  stays: { since: string; lastSeen: string; seen: number }[];
+  /** Oldest first. */
+  stays: Pick<Stay, 'since' | 'lastSeen' | 'seen'>[];
+  /** The last stay goes on. */
   isOccupied: boolean;
-  /** Earlier stays, which are not listed. */
-  olderStays: number;
 }
 
 export interface FoundPlaces extends CountFigures {
@@ -59,7 +61,7 @@ export function* placeRows(
 
 function toRow(
   camera: string | null,
-  { place, stays, best }: StandingPlace,
+  { place, stays, best, regions }: StandingPlace,
   images: ReadonlyMap<number, PictureName>,
 ): PlaceRow {
   const { box, class: name, confidence, task, image: size, dismissal } = best;
@@ -69,15 +71,11 @@ function toRow(
     best: { box, class: name, confidence },
     image: images.get(task) ?? null,
     size,
+    regions,
     dismissal,
     seen: place.seen,
     pictures: place.pictures,
-    stays: stays.map(({ since, lastSeen, seen }) => ({
-      since: textOf(since),
-      lastSeen: textOf(lastSeen),
-      seen,
-    })),
+    stays: stays.map(({ since, lastSeen, seen }) => ({ since, lastSeen, seen })),
     isOccupied: place.stay?.isStatic === true,
-    olderStays: place.older.stays,
   };
 }

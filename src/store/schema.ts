@@ -400,6 +400,11 @@ const MIGRATIONS = [
   CREATE INDEX dismissed_places_by_owner ON dismissed_places (owner);
   `,
   CAMERA_PLACES,
+  `
+  -- The pattern that takes the camera from the names of files, and that camera; null: all pictures of the folder.
+  ALTER TABLE dismissed_places ADD COLUMN pattern TEXT;
+  ALTER TABLE dismissed_places ADD COLUMN named TEXT;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

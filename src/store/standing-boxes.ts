@@ -5,6 +5,7 @@
 import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { countClasses, countRegions } from '../boxes/class-counts.js';
 import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
+import { sortIntoRegions, withoutMasked } from '../boxes/regions.js';
 import { dismissalOf } from '../cameras/dismissal.js';
 import {
   foldPicture,
@@ -18,6 +19,7 @@ import {
 import type { Stay } from '../cameras/stays.js';
 import type { StaticChoice } from '../api/job-values.js';
 import type { DetectOptions } from '../api/options.js';
+import type { Region } from '../api/region-rules.js';
 import { foundOf, missingView, optionsOf, type Asked } from './asked-boxes.js';
 import { NeedsView } from './asked-rows.js';
 import { secondsOf, type CameraPictures, type PictureRow } from './camera-pictures.js';
@@ -65,12 +67,16 @@ interface StandingPicture {
   task: number;
   image: ImageSize;
   dismissed: readonly Dismissal[];
+  /** Regions and masks that are asked for. */
+  asked: readonly Region[];
 }
 
 interface BestBox extends Detection {
   task: number;
   /** Size of its picture. */
   image: ImageSize;
+  /** Regions and masks that its picture was asked for. */
+  asked: readonly Region[];
   /** The number of the dismissed place that it lies over; null: none. */
   dismissal: number | null;
 }
@@ -80,6 +86,8 @@ export interface StandingPlace {
   /** Static ones, oldest first. */
   stays: Pick<Stay, 'since' | 'lastSeen' | 'seen'>[];
   best: BestBox;
+  /** Names of those that the best box lies in. */
+  regions: string[];
 }
 
 /** The pictures of one camera. */
@@ -121,12 +129,15 @@ export class StandingBoxes {
     if (needed !== null) throw new NeedsView(needed, job.keyId);
     const all = optionsFor(job, this.#asked);
     const options = optionsOf(this.#asked, all, view);
-    const rules = rulesOf(options);
+    // A file lists all stays.
+    const rules = { ...rulesOf(options), mostStays: Infinity };
     const found = foundOf(row.found, resultOf(row), all, rules.faintConfidence);
     const { detections, regionCounts } = refineDetections(found, options);
     const dismissed = this.#dismissed.of(job.keyId, row);
     const faint = faintBoxes(found, options, rules);
-    const inPlaces = this.#place({ taken, task, image: found.image, dismissed }, faint, rules);
+    const asked = options.regions ?? [];
+    const standing = { taken, task, image: found.image, dismissed, asked };
+    const inPlaces = this.#place(standing, faint, rules);
     picture.regions = regionCounts === undefined ? null : Object.keys(regionCounts);
     picture.boxes = detections.map((detection) => {
       const { class: name, box, regions } = detection;
@@ -138,7 +149,7 @@ export class StandingBoxes {
 
   /** Where the boxes of a picture are. A picture without a time stands nowhere in the order of them. */
   #place(
-    { taken, task, image, dismissed }: StandingPicture,
+    { taken, task, image, dismissed, asked }: StandingPicture,
     boxes: Detection[],
     rules: PlaceRules,
   ): ReadonlyMap<Detection['box'], InPlace> {
@@ -155,7 +166,7 @@ export class StandingBoxes {
       const best = place === null ? undefined : this.#best.get(place);
       if (place !== null && box.confidence > (best?.confidence ?? 0)) {
         const dismissal = dismissalOf(dismissed, box, image)?.id ?? null;
-        this.#best.set(place, { ...box, task, image, dismissal });
+        this.#best.set(place, { ...box, task, image, asked, dismissal });
       }
     });
     return new Map(
@@ -166,12 +177,15 @@ export class StandingBoxes {
     );
   }
 
-  /** The places in which a vehicle stood, as they are after the last picture. */
+  /** The places in which a vehicle stood, as they are after the last picture; none whose best box lies in a mask. */
   *places(): Generator<StandingPlace, void> {
     for (const place of this.#places.places) {
       const stays = [...place.ended, ...(place.stay?.isStatic === true ? [place.stay] : [])];
       const best = this.#best.get(place.id);
-      if (stays.length > 0 && best !== undefined) yield { place, stays, best };
+      const regions = best === undefined ? null : regionsOf(best);
+      if (stays.length > 0 && best !== undefined && regions !== null) {
+        yield { place, stays, best, regions };
+      }
     }
   }
 
@@ -236,6 +250,13 @@ export function* standingSums(
     yield;
   }
   return sums.rows();
+}
+
+/** Names of the regions that a box lies in; null: it lies in a mask. */
+function regionsOf(best: BestBox): string[] | null {
+  const { asked, image } = best;
+  const seen = sortIntoRegions(withoutMasked([best], asked, image), asked, image).detections;
+  return seen[0]?.regions ?? null;
 }
 
 /** A vehicle that is known to stand is seen by a weaker box than one that is asked for. */

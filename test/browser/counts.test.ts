@@ -7,6 +7,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JobList, WatchCreate } from '../../src/client/records.js';
 import { eventual } from '../support/eventually.js';
+import { regionBetween } from '../support/region-between.js';
 import { PROJECT_ROOT, type ServiceProcess } from '../support/service-process.js';
 import {
   axeViolations,
@@ -75,6 +76,13 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
     page
       .locator('.field', { has: page.locator('span', { hasText: new RegExp(`^${label}$`) }) })
       .locator('select, input');
+  const download = async (name: string): Promise<string> => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('.counts-files').getByText(name, { exact: true }).click(),
+    ]);
+    return readFileSync(await file.path(), 'utf8');
+  };
   const OWN = 'watch=north&range=own&from=2025-11-26&to=2025-11-27';
   const DAY = '&from=2025-11-26&to=2025-11-27';
 
@@ -231,13 +239,6 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
 
   test('the CSV file is that of the service; a class is made from the answer', async () => {
     await open(`#/counts?${OWN}`);
-    const download = async (name: string): Promise<string> => {
-      const [file] = await Promise.all([
-        page.waitForEvent('download'),
-        page.locator('.counts-files').getByText(name, { exact: true }).click(),
-      ]);
-      return readFileSync(await file.path(), 'utf8');
-    };
     const csv = await download('CSV');
     const own = await fetch(`${service.url}/v1/counts?watch=north${DAY}&by=hour&format=csv`);
     expect(csv).toBe(await own.text());
@@ -261,7 +262,8 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
 
   test('places show what stands since when; one that is dismissed is left out of the counts until it is taken back', async () => {
     const headers = { 'content-type': 'application/json' };
-    const job = { job_type: 'detect_vehicles', image_paths: ['lot'], tags: ['lot'] };
+    const regions = [regionBetween('whole lot', 0, 1)];
+    const job = { job_type: 'detect_vehicles', image_paths: ['lot'], tags: ['lot'], regions };
     await fetch(`${service.url}/v1/jobs/submit`, {
       method: 'POST',
       headers,
@@ -274,7 +276,12 @@ describe.skipIf(browserPath === null)('counts in a browser', () => {
     await page.getByRole('button', { name: 'Place', exact: true }).click();
     const places = page.locator('.event-list > li');
     await eventual(() => places.count()).toBe(all / 6);
-    expect(await places.nth(0).textContent()).toContain('Since 2025-11-26 15:00:00');
+    expect(await places.nth(0).textContent()).toContain(
+      'whole lot: 1 staySince 2025-11-26 15:00:00',
+    );
+    const [header, first] = (await download('CSV of the stays')).split('\r\n');
+    expect(header).toMatch(/^camera,place,regions,/);
+    expect(first).toMatch(/^lot,\d+,whole lot,/);
     expect(await places.nth(0).textContent()).toContain('in 6 of 6 images');
     await eventual(() => places.nth(0).locator('img').count()).toBe(1);
     expect(await axeViolations(page)).toEqual([]);

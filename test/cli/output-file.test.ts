@@ -81,6 +81,10 @@ const WRITERS: Record<string, Writer> = {
     args: (file) => ['job', 'counts', jobId, '--format', 'csv', '-o', file],
     content: /^[^]*images[^]*\r?\n$/,
   },
+  'places -o': {
+    args: (file) => ['places', '--tag', 'none', '--format', 'csv', '-o', file],
+    content: /^camera,place,[^]*\r\n$/,
+  },
   'openapi -o': { args: (file) => ['openapi', '-o', file], content: /^\{[^]*"openapi"[^]*\}\n$/ },
   'bench --csv': {
     args: (file) => [...BENCH, '--csv', file],

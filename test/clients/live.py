@@ -50,6 +50,27 @@ def watched(lattice: Lattice) -> list[Any]:
     return []
 
 
+def parked(lattice: Lattice) -> list[Any]:
+    job = lattice.submit(["lot"], job_type="detect_vehicles", tags=["lot"])
+    lattice.wait(job, timeout=60)
+    places = lattice.places(tag="lot", occupied=True)["places"]
+    none = lattice.places(tag="lot", region="none")["places"]
+    stays = lattice.places_csv(tag="lot").splitlines()[1:]
+
+    def counted() -> int:
+        return int(lattice.counts_of(tag="lot")["total"]["detections"])
+
+    before = counted()
+    best = places[0]["best_image"]
+    place = (best["job_id"], best["index"], places[0]["class"], places[0]["box"])
+    dismissal = lattice.dismiss_place(*place)
+    ids = [each.id for each in lattice.dismissals()]
+    after = counted()
+    lattice.delete_dismissal(dismissal.id)
+    dismissed = [ids == [dismissal.id], before - after, counted() - after]
+    return [len(places), len(none), len(stays), dismissed]
+
+
 def tried(lattice: Lattice, model: str) -> list[Any]:
     lattice.put_alias("depot", model, shadow="yolov8n")
     promoted = lattice.promote_alias("depot")
@@ -130,6 +151,7 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         drawn=lattice.draw(found["file"], picture).size,
         watched=asyncio.run(watched_too(url)),
         watches=watched(lattice),
+        parked=parked(lattice),
         usage=[each["quota"] for each in lattice.usage()["keys"][0]["quotas"]],
     )
 

@@ -1,6 +1,7 @@
 /**
  * The installed Node client against a running service, which is killed and restarted while it waits. Arguments: the
- * address of the service and of a proxy. Prints one JSON object per line: `submitted`, `running`, `done`.
+ * address of the service and of a proxy, and a folder of stills of a parked lot. Prints one JSON object per line:
+ * `submitted`, `running`, `done`.
  */
 import {
   LatticeClient,
@@ -10,7 +11,7 @@ import {
 } from '../../src/client/lattice-client.js';
 
 declare const process: { argv: string[] };
-const [, , url, proxy] = process.argv;
+const [, , url, proxy, lot = ''] = process.argv;
 const say = (fields: Record<string, unknown>) => {
   console.log(JSON.stringify(fields));
 };
@@ -72,6 +73,32 @@ await client.deleteWatch(job_id);
 const gone = await client
   .watch(job_id)
   .catch((error: unknown) => (error instanceof ServiceError ? error.code : error));
+
+const stills = await client.submit({
+  job_type: 'detect_vehicles',
+  image_paths: [lot],
+  tags: [lot],
+});
+await client.waitFor(stills.job_id);
+const { places } = await client.places({ tag: lot, occupied: true });
+const none = await client.places({ tag: lot, region: 'none' });
+let stays = '';
+for await (const chunk of client.placesCsv({ tag: lot })) stays += new TextDecoder().decode(chunk);
+const [place] = places;
+const best = place?.best_image;
+if (place === undefined || !best) throw new Error('There is no place.');
+const counted = async () => (await client.countsOf({ tag: lot })).total.detections;
+const before = await counted();
+const dismissal = await client.dismissPlace({
+  job_id: best.job_id,
+  index: best.index,
+  class: place.class,
+  box: place.box,
+});
+const dismissed = (await client.dismissals()).some(({ id }) => id === dismissal.id);
+const after = await counted();
+await client.deleteDismissal(dismissal.id);
+
 const [usage] = (await client.usage()).keys;
 say({
   event: 'done',
@@ -87,5 +114,7 @@ say({
   jobs,
   agreed: [report.share, report.image_counts.compared],
   watched: [changed.settle_ms, listed, state, gone],
+  places: [places.length, none.places.length, stays.trim().split('\r\n').length - 1],
+  dismissed: [dismissed, before - after, (await counted()) - after],
   usage: usage?.quotas.map(({ quota }) => quota),
 });

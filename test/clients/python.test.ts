@@ -8,6 +8,7 @@ import { runProgram } from '../../src/cli/python-environment.js';
 import { FaultProxy, losesAnswer } from '../support/fault-proxy.js';
 import { jsonLines } from '../support/json-lines.js';
 import { writeOwnModel } from '../support/own-model.js';
+import { writeParkedLot } from '../support/parked-lot.js';
 import { installPythonPackage, type InstalledPackage } from '../support/python-package.js';
 import { DEMO, FEW_THREADS, PICTURE, writeEnlarged } from '../support/service-client.js';
 import { PROJECT_ROOT, startService } from '../support/service-process.js';
@@ -38,6 +39,7 @@ test('a service that is killed in the midst of a wait', async () => {
   const models = join(folder, 'models');
   writeOwnModel(models);
   await writeEnlarged(join(folder, 'large.png'), 4);
+  writeParkedLot(join(folder, 'lot'));
   const options = {
     dataDir: join(folder, 'data'),
     env: { ...FEW_THREADS, LATTICE_MODELS_DIR: models, LATTICE_IMAGE_ROOTS: `${DEMO}:${folder}` },
@@ -84,6 +86,7 @@ test('a service that is killed in the midst of a wait', async () => {
     tried: ['yolov8n.pt', 'own.pt', 'yolov8n.pt', false, ['depot.pt']],
     drawn: [640, 480],
     watched: [2_000, 'paused', ['door']],
+    parked: [6, 0, 6, [true, 6, 6]],
     watches: ['paused', 2_000, ['gate'], 'watch_not_found'],
     usage: Object.keys(QUOTAS),
   });

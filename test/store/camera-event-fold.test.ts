@@ -60,7 +60,14 @@ test('events without a vehicle say nothing, nor do vehicles in a dismissed place
   await using pictures = await gate();
   await pictures.record([0, 10], () => []);
   const [car] = boxes(1);
-  const place = { camera: 'in', group: 'vehicle', class: 'car', box: car!.box, ...IMAGE };
+  const place = {
+    folder: 'in',
+    named: null,
+    group: 'vehicle',
+    class: 'car',
+    box: car!.box,
+    ...IMAGE,
+  };
   await pictures.store.dismissPlace('', place, START);
   await pictures.record([500], () => boxes(1));
   await pictures.check(START + 5_000);

@@ -27,7 +27,7 @@ const WITHOUT_COUNTS = `
   DROP TABLE camera_events;
   ALTER TABLE outbox DROP COLUMN news;
   ALTER TABLE webhook_deliveries DROP COLUMN news;
-  PRAGMA user_version = ${SCHEMA_VERSION - 4};`;
+  PRAGMA user_version = ${SCHEMA_VERSION - 5};`;
 
 /** In the time zone of this machine. */
 const modifiedNs = String(BigInt(new Date(2025, 10, 26, 14, 30).getTime()) * 1_000_000n);

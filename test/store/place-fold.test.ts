@@ -99,7 +99,7 @@ test('a mask, a region of other classes and a dismissed place say nothing', asyn
     expect(lot.told()).toEqual([]);
   }
   await using lot = await lotWith([BAY]);
-  const place = { camera: 'in', group: 'vehicle', class: 'car', box, ...IMAGE };
+  const place = { folder: 'in', named: null, group: 'vehicle', class: 'car', box, ...IMAGE };
   await lot.store.dismissPlace('', place, START);
   await record(lot, minutes(0, 10), [IN_BAY]);
   expect(lot.told()).toEqual([]);

@@ -121,8 +121,10 @@ class Dismissal(Record):
     """A place whose boxes are not counted."""
 
     id: int
-    #: The folder of the images that it holds for
+    #: The folder of the images that it holds for; with `camera_pattern` also the part of their
+    #: names that says the camera
     camera: str = ""
+    camera_pattern: str | None = None
     #: Classes that are taken for one another: `vehicle` is car, truck, bus and van, `cycle`
     #: motorcycle and bicycle; another class is by itself
     class_group: str = ""

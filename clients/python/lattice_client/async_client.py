@@ -130,13 +130,22 @@ class AsyncLattice:
     async def places(self, **scope: Unpack[PlacesScope]) -> dict[str, Any]:
         return await self._run(self._core.places(scope))
 
+    async def places_csv(self, **scope: Unpack[PlacesScope]) -> str:
+        return await self._run(self._core.places_csv(scope))
+
     async def dismissals(self) -> list[Dismissal]:
         return await self._run(self._core.dismissals())
 
     async def dismiss_place(
-        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+        self,
+        job: JobRef,
+        index: int,
+        class_name: str,
+        box: Sequence[float],
+        *,
+        camera_pattern: str | None = None,
     ) -> Dismissal:
-        return await self._run(self._core.dismiss_place(job, index, class_name, box))
+        return await self._run(self._core.dismiss_place(job, index, class_name, box, camera_pattern))
 
     async def delete_dismissal(self, dismissal: int) -> None:
         await self._run(self._core.delete_dismissal(dismissal))

@@ -170,15 +170,25 @@ class Lattice:
         """Places in which vehicles stood, over the jobs of a watch, with a tag, or both, as the service's JSON."""
         return self._run(self._core.places(scope))
 
+    def places_csv(self, **scope: Unpack[PlacesScope]) -> str:
+        """The stays in them as the text of a CSV file."""
+        return self._run(self._core.places_csv(scope))
+
     def dismissals(self) -> list[Dismissal]:
         """Dismissed places, oldest first."""
         return self._run(self._core.dismissals())
 
     def dismiss_place(
-        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+        self,
+        job: JobRef,
+        index: int,
+        class_name: str,
+        box: Sequence[float],
+        *,
+        camera_pattern: str | None = None,
     ) -> Dismissal:
-        """Leaves boxes over this one out of counts from now on, in images of the same folder."""
-        return self._run(self._core.dismiss_place(job, index, class_name, box))
+        """Leaves boxes over this one out of counts from now on, in images of the same folder, or of the same camera."""
+        return self._run(self._core.dismiss_place(job, index, class_name, box, camera_pattern))
 
     def delete_dismissal(self, dismissal: int) -> None:
         """Boxes in the place are counted again."""

@@ -220,14 +220,24 @@ class Core:
         places: dict[str, Any] = yield from self._json(call, _RESULT_SECONDS)
         return places
 
+    def places_csv(self, scope: Mapping[str, Any]) -> Flow[str]:
+        call = Call("GET", "/v1/places", query={**_hours(scope), "format": "csv"})
+        return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
+
     def dismissals(self) -> Flow[list[Dismissal]]:
         answer = yield from self._json(Call("GET", _DISMISSALS), None)
         return [Dismissal.read(raw) for raw in answer["dismissals"]]
 
     def dismiss_place(
-        self, job: JobRef, index: int, class_name: str, box: Sequence[float]
+        self,
+        job: JobRef,
+        index: int,
+        class_name: str,
+        box: Sequence[float],
+        camera_pattern: str | None,
     ) -> Flow[Dismissal]:
-        body = {"job_id": _id(job), "index": index, "class": class_name, "box": list(box)}
+        place = {"job_id": _id(job), "index": index, "class": class_name, "box": list(box)}
+        body = {**place, **({"camera_pattern": camera_pattern} if camera_pattern else {})}
         return Dismissal.read((yield from self._json(Call("POST", _DISMISSALS, json=body), None)))
 
     def delete_dismissal(self, dismissal: int) -> Flow[None]:

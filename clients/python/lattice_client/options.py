@@ -363,8 +363,13 @@ class ResultQuery(Question, total=False):
     """Which boxes of a result are asked for."""
 
     #: With `by=event` or `static`: images are of one camera when they lie in one `folder`, or `all`
-    #: are. Default folder
-    camera: Literal["folder", "all"]
+    #: are, or when their folder and `name` say so by `camera_pattern`. Default folder
+    camera: Literal["folder", "all", "name"]
+    #: With `camera=name`: a pattern of the name of a file, in which `{camera}` stands for the part
+    #: that says the camera and `*` for any characters, each as few as fit, from left to right. The
+    #: camera is the folder with that part, as `park/gate`; a file whose name does not fit is of the
+    #: camera that is its folder
+    camera_pattern: str
     #: Boxes of vehicles that stand: in one place of a camera in several images, over minutes.
     #: `exclude`: they are left out; `only`: no others are there. With any of them each box has
     #: `static`, and one that stands has `stay`
@@ -387,8 +392,13 @@ class CountsQuery(Question, total=False):
     #: event. Default 60
     event_gap_s: float
     #: With `by=event` or `static`: images are of one camera when they lie in one `folder`, or `all`
-    #: are. Default folder
-    camera: Literal["folder", "all"]
+    #: are, or when their folder and `name` say so by `camera_pattern`. Default folder
+    camera: Literal["folder", "all", "name"]
+    #: With `camera=name`: a pattern of the name of a file, in which `{camera}` stands for the part
+    #: that says the camera and `*` for any characters, each as few as fit, from left to right. The
+    #: camera is the folder with that part, as `park/gate`; a file whose name does not fit is of the
+    #: camera that is its folder
+    camera_pattern: str
     #: Boxes of vehicles that stand: in one place of a camera in several images, over minutes.
     #: `exclude`: they are not counted; `only`: no others are. Default include
     static: Literal["include", "exclude", "only"]
@@ -411,15 +421,20 @@ class CountsScope(Question, total=False):
     #: event. Default 60
     event_gap_s: float
     #: With `by=event` or `static`: images are of one camera when they lie in one `folder`, or `all`
-    #: are. Default folder
-    camera: Literal["folder", "all"]
+    #: are, or when their folder and `name` say so by `camera_pattern`. Default folder
+    camera: Literal["folder", "all", "name"]
+    #: With `camera=name`: a pattern of the name of a file, in which `{camera}` stands for the part
+    #: that says the camera and `*` for any characters, each as few as fit, from left to right. The
+    #: camera is the folder with that part, as `park/gate`; a file whose name does not fit is of the
+    #: camera that is its folder
+    camera_pattern: str
     #: Boxes of vehicles that stand: in one place of a camera in several images, over minutes.
     #: `exclude`: they are not counted; `only`: no others are. Default include
     static: Literal["include", "exclude", "only"]
 
 
 class PlacesScope(Question, total=False):
-    """In whose images, of which hours, places are found."""
+    """In whose images, of which hours, places are found, and which of them are asked for."""
 
     #: Jobs of this watch
     watch: str
@@ -430,5 +445,15 @@ class PlacesScope(Question, total=False):
     since: str
     #: The hour after the last one; a day is its beginning
     until: str
-    #: Images are of one camera when they lie in one `folder`, or `all` are
-    camera: Literal["folder", "all"]
+    #: Images are of one camera when they lie in one `folder`, or `all` are, or when their folder
+    #: and `name` say so by `camera_pattern`. Default folder
+    camera: Literal["folder", "all", "name"]
+    #: With `camera=name`: a pattern of the name of a file, in which `{camera}` stands for the part
+    #: that says the camera and `*` for any characters, each as few as fit, from left to right. The
+    #: camera is the folder with that part, as `park/gate`; a file whose name does not fit is of the
+    #: camera that is its folder
+    camera_pattern: str
+    #: Places in this region
+    region: str
+    #: Places in which a vehicle stands in the last image of their camera, or in which none does
+    occupied: bool

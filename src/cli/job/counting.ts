@@ -9,17 +9,16 @@ import type {
   JobCountGroup,
   JobCounts,
 } from '../../client/lattice-client.js';
-import { writeOutput } from '../output-file.js';
+import { printAnswer, type CsvFlags } from '../csv-output.js';
 import { renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
-import { groupingOf, type GroupingFlags } from './count-flags.js';
+import { groupingOf, type GroupingFlags, type HourFlags } from './count-flags.js';
+import { leftOutLines } from './left-out-lines.js';
 import { openClient, type AccessFlags } from './open-client.js';
 import { questionOf, type QuestionFlags } from './question-flags.js';
 
-export interface CountsFlags extends AccessFlags, QuestionFlags, GroupingFlags<CountsBy> {
-  format?: 'csv';
-  output?: string;
-}
+export interface CountsFlags
+  extends AccessFlags, QuestionFlags, CsvFlags, GroupingFlags<CountsBy> {}
 
 export async function showCounts(
   jobId: string,
@@ -30,16 +29,13 @@ export async function showCounts(
   const asked = { question: questionOf(flags) };
   const calls = {
     file: () => client.countsCsv(jobId, groupingOf(flags), asked),
-    counts: () => client.counts(jobId, groupingOf(flags), asked),
+    answer: () => client.counts(jobId, groupingOf(flags), asked),
   };
-  await print(calls, countLines, flags, terminal);
+  await printAnswer(calls, countLines, flags, terminal);
 }
 
 export interface WatchCountsFlags
-  extends Omit<CountsFlags, 'by'>, GroupingFlags<NonNullable<CountsQuery['by']>> {
-  from?: string;
-  to?: string;
-}
+  extends Omit<CountsFlags, 'by'>, HourFlags, GroupingFlags<NonNullable<CountsQuery['by']>> {}
 
 export async function showWatchCounts(
   watch: string,
@@ -52,42 +48,9 @@ export async function showWatchCounts(
   const scope = { watch, ...groupingOf(flags), from, to };
   const calls = {
     file: () => client.countsOfCsv(scope, asked),
-    counts: () => client.countsOf(scope, asked),
+    answer: () => client.countsOf(scope, asked),
   };
-  const lines = (counts: Counts) => [...countLines(counts), ...leftOutLines(counts)];
-  await print(calls, lines, flags, terminal);
-}
-
-interface CountCalls<T> {
-  file: () => AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
-  counts: () => Promise<T>;
-}
-
-async function print<T>(
-  { file, counts }: CountCalls<T>,
-  lines: (counts: T) => string[],
-  { format, output, json }: Pick<CountsFlags, 'format' | 'output' | 'json'>,
-  terminal: Terminal,
-): Promise<void> {
-  if (format === 'csv') {
-    await writeOutput(file(), output, terminal);
-    return;
-  }
-  const found = await counts();
-  if (json === true) terminal.out(JSON.stringify(found));
-  else for (const line of lines(found)) terminal.out(line);
-}
-
-function leftOutLines({
-  removed_images: removed,
-  unanswered_images: unanswered,
-}: Counts): string[] {
-  return [
-    ...(removed === 0 ? [] : [`The results of ${removed} image(s) are removed: ${REMOVED}.`]),
-    ...(unanswered === 0
-      ? []
-      : [`${unanswered} image(s) are not counted: their boxes cannot answer this question.`]),
-  ];
+  await printAnswer(calls, countLines, flags, terminal);
 }
 
 const REMOVED =
@@ -111,12 +74,7 @@ const OWN_COLUMNS: Partial<Record<CountsBy, OwnColumn[]>> = {
   ],
 };
 
-function countLines({
-  by,
-  total,
-  groups,
-  pending_images: pending,
-}: Pick<JobCounts, 'by' | 'total' | 'groups' | 'pending_images'>): string[] {
+function countLines({ by, total, groups, ...figures }: Counts | JobCounts): string[] {
   const classes = Object.keys(total.class_counts);
   const own = OWN_COLUMNS[by] ?? [];
   const header = [by, ...own.map(([name]) => name), 'images', 'failed', 'empty', 'boxes'];
@@ -138,6 +96,6 @@ function countLines({
       row('total', total),
     ]),
     ...(total.images === 0 ? [] : ['', `Times of the images from: ${sources.join(', ')}.`]),
-    ...(pending === 0 ? [] : [`${pending} image(s) have not ended and are not counted yet.`]),
+    ...leftOutLines(figures, REMOVED),
   ];
 }

@@ -9,19 +9,31 @@ import { addParameterFlags, nameList } from '../command-options.js';
 export interface StandingFlags {
   static?: StaticChoice;
   camera?: (typeof CAMERAS)[number];
+  cameraPattern?: string;
 }
 
 /** `needs`: what `--camera` goes with, beside `--static`. */
 export function addStandingFlags(command: Command, needs = ''): Command {
-  const camera = `with ${needs}--static: pictures are of one camera when they lie in one folder, or all are (${CAMERAS[0]})`;
-  return command
-    .addOption(
+  return addCameraFlags(
+    command.addOption(
       new Option(
         '--static <which>',
         `vehicles that stand in several pictures of a camera (${STATIC_CHOICES[0]})`,
       ).choices(STATIC_CHOICES),
-    )
-    .addOption(new Option('--camera <which>', camera).choices(CAMERAS));
+    ),
+    `with ${needs}--static: `,
+  );
+}
+
+/** `when`: in which case they say anything. */
+export function addCameraFlags(command: Command, when = ''): Command {
+  const text = `pictures are of one camera when they lie in one folder, or all are, or by their names (${CAMERAS[0]})`;
+  return command
+    .addOption(new Option('--camera <which>', `${when}${text}`).choices(CAMERAS))
+    .option(
+      '--camera-pattern <pattern>',
+      "with --camera name: how a name says the camera, as '{camera}_*.jpg'",
+    );
 }
 
 export interface QuestionFlags extends Partial<DetectionParameters> {
@@ -31,8 +43,9 @@ export interface QuestionFlags extends Partial<DetectionParameters> {
 /** A result is asked for by these. */
 export type AskedFlags = QuestionFlags & StandingFlags;
 
-export function askedOf({ static: choice, camera, ...flags }: AskedFlags): ResultOptions {
-  return { question: questionOf(flags), static: choice, camera };
+export function askedOf(asked: AskedFlags): ResultOptions {
+  const { static: choice, camera, cameraPattern, ...flags } = asked;
+  return { question: questionOf(flags), static: choice, camera, cameraPattern };
 }
 
 export function addQuestionFlags(command: Command): Command {

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { SCOPE_GROUPINGS } from '../../api/job-values.js';
 import type { CountFigures } from '../../store/count-tally.js';
+import { csvHeadersShape, formatSchema, replyCsv } from '../answer/csv.js';
 import { replyPieces } from '../answer/reply.js';
 import { readQuery } from '../request/query.js';
 import type { AddRoute } from '../route.js';
@@ -17,7 +18,7 @@ import {
 } from './count-scope.js';
 import { groupSchema, sumSchema, toWireSum } from './jobs/count-groups.js';
 import {
-  countFormatSchema,
+  countsFile,
   DISMISSED,
   EVENTS,
   pictureRule,
@@ -25,7 +26,6 @@ import {
   eventText,
   groupingSchema,
   jsonText,
-  replyCsv,
   sumText,
   type CountText,
 } from './jobs/count-texts.js';
@@ -35,7 +35,7 @@ export const countsQuerySchema = z.strictObject({
   ...scopeShape,
   by: groupingSchema(SCOPE_GROUPINGS),
   ...pictureShape,
-  format: countFormatSchema,
+  format: formatSchema,
 });
 
 const countsSchema = z
@@ -52,12 +52,7 @@ const countsSchema = z
 
 export type CountsBody = z.infer<typeof countsSchema>;
 
-const headersSchema = z.object({
-  'Content-Disposition': z.string().optional().openapi({
-    description: 'With `format=csv`',
-    example: 'attachment; filename="north-gate.counts-by-hour.csv"',
-  }),
-});
+const headersSchema = z.object(csvHeadersShape('north-gate.counts-by-hour.csv'));
 
 export function countRoutes(route: AddRoute, parts: RouteParts): void {
   const { hide, logger, jobs } = parts;
@@ -108,10 +103,7 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
         const fields = { err: error, request_id: c.get('requestId') };
         logger.error(fields, 'counts broken off');
       };
-      if (format === 'csv') {
-        const name = watch ?? 'tag';
-        return replyCsv(c, counts, name, onBroken, {});
-      }
+      if (format === 'csv') return replyCsv(c, countsFile(counts, watch ?? 'tag'), onBroken);
       const head: Omit<CountsBody, 'groups'> = {
         ...toWireScope(read),
         by,

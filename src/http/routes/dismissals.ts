@@ -11,6 +11,7 @@ import { readJson } from '../request/json-body.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
+import { cameraPatternSchema } from './jobs/camera-pattern-schema.js';
 
 const newDismissalSchema = z
   .strictObject({
@@ -19,6 +20,10 @@ const newDismissalSchema = z
     class: detectionSchema.shape.class.min(1).max(200),
     box: detectionSchema.shape.box.refine(([x1, y1, x2, y2]) => x1 < x2 && y1 < y2, {
       error: 'A box is x1, y1, x2, y2 with x1 < x2 and y1 < y2.',
+    }),
+    camera_pattern: cameraPatternSchema.nullish().openapi({
+      description:
+        'That of the question by which the place was found, with `camera=name`: the dismissal holds for that camera. Without it, for all images of the folder',
     }),
   })
   .openapi('NewDismissal', {
@@ -33,7 +38,11 @@ const newDismissalSchema = z
 const dismissalSchema = z
   .object({
     id: z.int(),
-    camera: z.string().openapi({ description: 'The folder of the images that it holds for' }),
+    camera: z.string().openapi({
+      description:
+        'The folder of the images that it holds for; with `camera_pattern` also the part of their names that says the camera',
+    }),
+    camera_pattern: z.string().nullable(),
     class_group: z.string().openapi({
       description:
         'Classes that are taken for one another: `vehicle` is car, truck, bus and van, `cycle` motorcycle and bicycle; another class is by itself',
@@ -80,7 +89,7 @@ export function dismissalRoutes(route: AddRoute, { jobs, hide, config }: RoutePa
       summary: 'Dismiss a place',
       description:
         'Takes a box of an image, as a place of `GET /v1/places` names it. From then on boxes of its class group that lie over ' +
-        'it, with an intersection over union of 0.4 or more, in images of the same folder and form are left out of ' +
+        'it, with an intersection over union of 0.4 or more, in images of the same folder and form, with `camera_pattern` of the same camera, are left out of ' +
         '`GET /v1/counts` and `GET /v1/jobs/{job_id}/counts`, but for `by=image` and the counts of removed results; results ' +
         'stay as they are, unless they are asked for with `static`. A box over a dismissed place gives that one. At most 1000 per API key.',
       tags: ['Jobs'],
@@ -101,8 +110,9 @@ export function dismissalRoutes(route: AddRoute, { jobs, hide, config }: RoutePa
       if (entry?.outcome?.status !== 'ok') {
         throw validationFailed([{ detail: 'This image has no result.', pointer: '#/index' }]);
       }
+      const { camera_pattern: pattern = null } = body;
       const picture = { path: entry.path, image: entry.outcome.image };
-      const { stored, created } = await jobs.dismissals.add(picture, body, keyId);
+      const { stored, created } = await jobs.dismissals.add(picture, body, pattern, keyId);
       return replyJson(c, created ? 201 : 200, toWire(stored, hide));
     },
   );
@@ -132,10 +142,11 @@ function dismissalId(c: AppContext): number {
 }
 
 function toWire(dismissal: Dismissal, hide: HideFolders): DismissalBody {
-  const { id, camera, group, box, width, height, dismissedAt } = dismissal;
+  const { id, folder, named, group, box, width, height, dismissedAt } = dismissal;
   return {
     id,
-    camera: hide(camera),
+    camera: hide(named?.camera ?? folder),
+    camera_pattern: named?.pattern ?? null,
     class_group: group,
     box: [...box],
     image: { width, height },

@@ -1,13 +1,16 @@
 /** `GET /v1/places`: where vehicles stood in the pictures of cameras, over the jobs of a watch or a tag. */
 import { z } from '@hono/zod-openapi';
-import { CAMERAS } from '../../api/job-values.js';
+import { MOST_REGION_NAME } from '../../api/region-rules.js';
 import { detectionSchema, imageSizeSchema } from '../../api/schemas/image.js';
+import { PLACE_RULES } from '../../cameras/place-tracker.js';
+import { textOf } from '../../store/camera-pictures.js';
 import type { PlaceRow } from '../../store/place-rows.js';
 import type { HideFolders } from '../../answers/shown-problem.js';
 import { imageNameSchema, toWireName } from '../../answers/image-name.js';
+import { csvHeadersShape, formatSchema, replyCsv } from '../answer/csv.js';
 import { replyJson } from '../answer/reply.js';
 import { readQuery } from '../request/query.js';
-import { json, type AddRoute } from '../route.js';
+import type { AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 import {
   figuresShape,
@@ -18,16 +21,36 @@ import {
   toWireFigures,
   toWireScope,
 } from './count-scope.js';
-import { cameraSchema } from './jobs/count-texts.js';
+import { cameraRule, cameraShape } from './jobs/count-texts.js';
 import { askedRequest, questionShape } from './jobs/question.js';
+import { placesFile } from './places-file.js';
 
 export const placesQuerySchema = z.strictObject({
   ...scopeShape,
-  camera: cameraSchema.default(CAMERAS[0]).openapi({
-    description: 'Images are of one camera when they lie in one `folder`, or `all` are',
-    default: CAMERAS[0],
-  }),
+  ...cameraShape,
+  region: z
+    .string()
+    .min(1)
+    .max(MOST_REGION_NAME)
+    .optional()
+    .openapi({ description: 'Places in this region', example: 'bay 3' }),
+  occupied: z
+    .stringbool({
+      truthy: ['true'],
+      falsy: ['false'],
+      case: 'sensitive',
+      error: 'occupied is true or false.',
+    })
+    .optional()
+    .openapi({
+      type: 'boolean',
+      description:
+        'Places in which a vehicle stands in the last image of their camera, or in which none does',
+    }),
+  format: formatSchema,
 });
+
+type PlacesQuery = z.output<typeof placesQuerySchema>;
 
 const staySchema = z
   .object({
@@ -40,9 +63,14 @@ const staySchema = z
 const placeSchema = z
   .object({
     camera: z.string().nullable().openapi({
-      description: 'The folder of the images; null with `camera=all`',
+      description:
+        'The folder of the images, with `camera=name` also a part of their names; null with `camera=all`',
     }),
     place: z.int().openapi({ description: 'Its number within the camera, in this answer' }),
+    regions: z.array(z.string()).openapi({
+      description:
+        'The counted regions that the surest box lies in, of the question of its image; empty where that has none',
+    }),
     class: detectionSchema.shape.class,
     confidence: detectionSchema.shape.confidence,
     box: detectionSchema.shape.box,
@@ -68,14 +96,16 @@ const placesSchema = z
   .object({
     ...scopeBodyShape,
     ...figuresShape,
-    places: z.array(placeSchema).openapi({ description: 'By camera' }),
+    places: z
+      .array(placeSchema)
+      .openapi({ description: 'By camera. Those whose surest box lies in a mask are left out' }),
   })
   .openapi('Places');
 
 export type PlacesBody = z.infer<typeof placesSchema>;
 
 export function placeRoutes(route: AddRoute, parts: RouteParts): void {
-  const { hide, jobs } = parts;
+  const { hide, jobs, logger } = parts;
   route(
     {
       method: 'get',
@@ -85,10 +115,20 @@ export function placeRoutes(route: AddRoute, parts: RouteParts): void {
       description:
         'A place is where a vehicle stood: boxes of one class group that lie over one another in several images of a camera, ' +
         'over minutes. Another vehicle in it is another stay. They are found anew each time, from the images of stored jobs ' +
-        'in the order of their times; images without a time are left out. Times are those of the clock on the wall.',
+        'in the order of their times; images without a time are left out. Times are those of the clock on the wall. A CSV ' +
+        'file has a line for each stay, also for those that `older_stays` counts.',
       tags: ['Jobs'],
       request: { query: placesQuerySchema.extend(questionShape) },
-      answers: { 200: json('The places', placesSchema) },
+      answers: {
+        200: {
+          description: 'The places',
+          headers: z.object(csvHeadersShape('north-gate.places.csv')),
+          content: {
+            'application/json': { schema: placesSchema },
+            'text/csv': { schema: z.string() },
+          },
+        },
+      },
       errors: ['watch_not_found', 'view_not_found', 'needs_new_run', 'storage_unavailable'],
     },
     async (c) => {
@@ -96,34 +136,49 @@ export function placeRoutes(route: AddRoute, parts: RouteParts): void {
       const read = readQuery(placesQuerySchema, query);
       const keyId = c.get('keyId');
       const scope = scopeOf(read, keyId);
-      const found = await jobs.placesOf(scope, read.camera, await question(parts), keyId);
+      const camera = cameraRule(read);
+      const found = await jobs.placesOf(scope, camera, await question(parts), keyId);
       await refuseUnknownWatch(parts, read.watch, found, keyId);
+      const places = found.places.filter((place) => isAsked(place, read));
+      if (read.format === 'csv') {
+        const onBroken = (error: unknown): void => {
+          logger.error({ err: error, request_id: c.get('requestId') }, 'places broken off');
+        };
+        return replyCsv(c, placesFile(places, read.watch ?? 'tag', hide), onBroken);
+      }
       const body: PlacesBody = {
         ...toWireScope(read),
         ...toWireFigures(found),
-        places: found.places.map((place) => toWire(place, hide)),
+        places: places.map((place) => toWire(place, hide)),
       };
       return replyJson(c, 200, body);
     },
   );
 }
 
+function isAsked({ regions, isOccupied }: PlaceRow, { region, occupied }: PlacesQuery): boolean {
+  if (region !== undefined && !regions.includes(region)) return false;
+  return occupied === undefined || occupied === isOccupied;
+}
+
 function toWire(place: PlaceRow, hide: HideFolders): PlacesBody['places'][number] {
+  const listed = place.stays.slice(-PLACE_RULES.mostStays);
   return {
     camera: place.camera === null ? null : hide(place.camera),
     place: place.place,
+    regions: place.regions,
     ...place.best,
     image: place.size,
     best_image: toWireName(place.image, hide),
     images: place.pictures,
     seen_images: place.seen,
     occupied: place.isOccupied,
-    stays: place.stays.map(({ since, lastSeen, seen }) => ({
-      since,
-      last_seen: lastSeen,
+    stays: listed.map(({ since, lastSeen, seen }) => ({
+      since: textOf(since),
+      last_seen: textOf(lastSeen),
       images: seen,
     })),
-    older_stays: place.olderStays,
+    older_stays: place.stays.length - listed.length,
     dismissal: place.dismissal,
   };
 }

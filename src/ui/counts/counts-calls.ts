@@ -2,7 +2,7 @@
 import type { Counts } from '../../client/records.js';
 import { service } from '../session/session.js';
 import type { CountsChoice } from './counts-choice.js';
-import { questionOf, scopeOf, type ShownCounts } from './counts-request.js';
+import { placesQuery, questionOf, scopeOf, type ShownCounts } from './counts-request.js';
 import type { HourRange } from './wall-hours.js';
 
 export async function askCounts(choice: CountsChoice): Promise<ShownCounts> {
@@ -23,6 +23,10 @@ export async function askCounts(choice: CountsChoice): Promise<ShownCounts> {
 function ask(choice: CountsChoice, hours: HourRange): Promise<Counts> {
   return service.countsOf(scopeOf(choice, hours), { question: questionOf(choice) });
 }
+
+/** The CSV file of the stays in places, in chunks. */
+export const placesFile = (choice: CountsChoice): AsyncGenerator<Uint8Array<ArrayBuffer>, void> =>
+  service.placesCsv(placesQuery(choice), { question: questionOf(choice) });
 
 /** The CSV file of a range in chunks. */
 export const countsFile = (

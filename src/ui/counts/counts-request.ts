@@ -70,8 +70,12 @@ export function countsPath(choice: CountsChoice, hours: HourRange, format?: 'csv
   return `/v1/counts${queryOf({ ...scopeOf(choice, hours), ...questionOf(choice), format })}`;
 }
 
-/** The same as a command line. */
-export function countsCommand(path: string, origin: string, needsKey: boolean): string {
+/** The path of the places of the choice. */
+export const placesPath = (choice: CountsChoice, format?: 'csv'): string =>
+  `/v1/places${queryOf({ ...placesQuery(choice), ...questionOf(choice), format })}`;
+
+/** The path of a call as a command line. */
+export function callCommand(path: string, origin: string, needsKey: boolean): string {
   const key = needsKey ? '-H "authorization: Bearer $LATTICE_API_KEY" ' : '';
   return `curl -s ${key}'${origin}${path.replaceAll("'", '%27')}'`;
 }

@@ -11,7 +11,7 @@ import { boxes, differenceText, leftOutTexts, perImage, totalText } from './coun
 import type { Counts } from '../../client/records.js';
 import type { ShownCounts } from './counts-request.js';
 import { isOfStoredJobs } from './counts-choice.js';
-import { CountsFiles } from './counts-files.js';
+import { CountsFiles, PlacesFiles } from './counts-files.js';
 import { EventList } from './event-list.js';
 import { CountsTable } from './counts-table.js';
 import { PlaceList } from './place-list.js';
@@ -54,7 +54,9 @@ export function CountsResult({ shown, isOld, onDismissed }: CountsResultProps) {
               <CountsTable shown={shown} rows={rows} others={others} hidden={hidden} />
             </>
           )}
-          {rows.by !== 'place' && (
+          {rows.by === 'place' ? (
+            <PlacesFiles choice={shown.choice} />
+          ) : (
             <CountsFiles shown={shown} rows={rows} others={others} hidden={hidden} />
           )}
         </>

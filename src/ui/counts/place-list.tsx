@@ -84,7 +84,7 @@ interface PlaceCardProps {
 }
 
 function PlaceCard({ place, texts, onChange }: PlaceCardProps) {
-  const { camera, class: name, box, image, best_image: best, dismissal } = place;
+  const { camera, class: name, box, image, best_image: best, regions, dismissal } = place;
   return (
     <>
       <ImageLink
@@ -98,12 +98,15 @@ function PlaceCard({ place, texts, onChange }: PlaceCardProps) {
           size={image}
         />
       </ImageLink>
-      <b>{stayText(place)}</b>
+      <b>
+        {regions.length > 0 && <Foreign text={`${regions.join(', ')}: `} />}
+        {plural(place.stays.length + place.older_stays, 'stay')}
+      </b>
+      <span>{lastStay(place)}</span>
       {camera !== null && <Foreign text={camera} />}
       <span>
         <Foreign text={name} />, in {place.seen_images} of {plural(place.images, 'image')}
       </span>
-      <span class="fine">{staysText(place)}</span>
       {dismissal !== null && (
         <Button onClick={() => void onChange(service.deleteDismissal(dismissal))}>
           Dismissed: count again
@@ -125,13 +128,10 @@ function PlaceCard({ place, texts, onChange }: PlaceCardProps) {
   );
 }
 
-function stayText({ stays, occupied }: Place): string {
+function lastStay({ stays, occupied }: Place): string {
   const last = stays.at(-1);
   if (last === undefined) return '';
-  return occupied ? `Since ${last.since.replace('T', ' ')}` : spanText(last.since, last.last_seen);
-}
-
-function staysText({ stays, older_stays: older }: Place): string {
-  const count = stays.length + older;
-  return count > 1 ? `${plural(count, 'stay')}, this is the last one` : 'One stay';
+  if (occupied) return `Since ${last.since.replace('T', ' ')}`;
+  const span = spanText(last.since, last.last_seen);
+  return stays.length > 1 ? `Last: ${span}` : span;
 }

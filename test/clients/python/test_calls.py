@@ -223,6 +223,24 @@ class Calls(ClientCase):
             path = b"/v1/counts?tag=a%20b&to=2025-12-01T06%3A00&by=hour&format=csv"
             self.assertEqual(sent[-1].url.raw_path.replace(b"+", b"%20"), path)
 
+    def test_places_name_their_hours_and_what_is_asked_for(self) -> None:
+        sent, service = self.recorded({"places": []})
+        for client in self.clients(service):
+            client.places(tag="gate", since="2025-11-01", region="bay", occupied=False)
+            path = b"/v1/places?tag=gate&from=2025-11-01&region=bay&occupied=false"
+            self.assertEqual(sent[-1].url.raw_path, path)
+            self.assertEqual(json.loads(client.places_csv(watch="north")), {"places": []})
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/places?watch=north&format=csv")
+
+    def test_a_dismissal_may_be_of_a_camera_that_names_tell(self) -> None:
+        raw = {"id": 3, "camera": "park/gate", "camera_pattern": "{camera}_*", "box": [1, 2, 3, 4]}
+        sent, service = self.recorded(raw)
+        for client in self.clients(service):
+            client.dismiss_place("job_1", 2, "car", [1, 2, 3, 4], camera_pattern="{camera}_*")
+            body = json.loads(sent[-1].content)
+            self.assertEqual(body["camera_pattern"], "{camera}_*")
+            self.assertEqual(body["box"], [1, 2, 3, 4])
+
     def test_a_job_is_compared_with_another(self) -> None:
         sent, service = self.recorded({"matching": 0, "images": []})
         for client in self.clients(service):

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readChoice } from '../../../src/ui/counts/counts-choice.js';
-import { countsCommand, countsPath } from '../../../src/ui/counts/counts-request.js';
+import { callCommand, countsPath, placesPath } from '../../../src/ui/counts/counts-request.js';
 import { hourOf } from '../../../src/ui/counts/wall-hours.js';
 
 const pathOf = (query: Record<string, string>, format?: 'csv') => {
@@ -35,8 +35,18 @@ test.each([
 });
 
 test('the command is one word for a shell, whatever the tag, and has no key in it', () => {
-  const command = countsCommand(pathOf({ tag: "it's $HOME" }), 'http://localhost:8000', true);
+  const command = callCommand(pathOf({ tag: "it's $HOME" }), 'http://localhost:8000', true);
   expect(command).toBe(
     `curl -s -H "authorization: Bearer $LATTICE_API_KEY" 'http://localhost:8000/v1/counts?tag=it%27s+%24HOME&by=hour'`,
   );
+});
+
+test('the places of a choice, and their file', () => {
+  const choice = readChoice(
+    { range: 'own', by: 'place', watch: 'north', camera: 'all', min: '40', static: 'only' },
+    hourOf('2025-11-26T14')!,
+  );
+  const path = '/v1/places?watch=north&camera=all&confidence_threshold=0.4';
+  expect(placesPath(choice)).toBe(path);
+  expect(placesPath(choice, 'csv')).toBe(`${path}&format=csv`);
 });

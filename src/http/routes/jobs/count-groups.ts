@@ -49,7 +49,8 @@ export const groupSchema = z
       example: '2025-11-26T14:30:20',
     }),
     camera: z.string().nullable().optional().openapi({
-      description: 'With `by=event`: the folder of its images; null with `camera=all`',
+      description:
+        'With `by=event`: the folder of its images, with `camera=name` also a part of their names; null with `camera=all`',
     }),
     best_image: z.union([imageNameSchema, z.null()]).optional().openapi({
       description:

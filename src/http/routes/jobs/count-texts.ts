@@ -1,8 +1,7 @@
 /** Answers with counts in groups, as JSON or CSV, made in pieces. */
 import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
-import { replyPieces } from '../../answer/reply.js';
-import type { AppContext } from '../../app-env.js';
+import type { CsvFile } from '../../answer/csv.js';
 import {
   CAMERAS,
   EVENT_GAP_S,
@@ -13,7 +12,9 @@ import {
 import { CountSum, type HourRow } from '../../../store/count-sum.js';
 import type { EventRow, EventRule } from '../../../store/event-rows.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
+import type { PictureRule } from '../../../store/camera-pictures.js';
 import { validationFailed } from '../../request/validation.js';
+import { cameraPatternSchema } from './camera-pattern-schema.js';
 import {
   COUNTED_SOURCES,
   groupsOf,
@@ -23,7 +24,6 @@ import {
   type GroupBody,
 } from './count-groups.js';
 
-const COUNT_FORMATS = ['json', 'csv'] as const;
 /** Groups per piece of an answer. */
 const GROUPS_PER_PIECE = 500;
 
@@ -33,14 +33,31 @@ export const groupingSchema = <T extends Grouping>(groupings: readonly T[]) =>
     .enum(groupings, { error: `by is one of ${groupings.join(', ')}.` })
     .default('hour' as T)
     .openapi({ default: 'hour' });
-export const countFormatSchema = z
-  .enum(COUNT_FORMATS, { error: `format is one of ${COUNT_FORMATS.join(', ')}.` })
-  .default('json')
-  .openapi({ default: 'json' });
 
-export const cameraSchema = z.enum(CAMERAS, {
-  error: `camera is one of ${CAMERAS.join(', ')}.`,
-});
+/** The end of a sentence about images. */
+const ONE_CAMERA =
+  'are of one camera when they lie in one `folder`, or `all` are, or when their folder and `name` say so by `camera_pattern`.';
+
+export const cameraShape = {
+  camera: z
+    .enum(CAMERAS, { error: `camera is one of ${CAMERAS.join(', ')}.` })
+    .optional()
+    .openapi({ description: `Images ${ONE_CAMERA} Default ${CAMERAS[0]}` }),
+  camera_pattern: cameraPatternSchema.optional(),
+};
+
+/** Throws `validation_failed`. */
+export function cameraRule({
+  camera = CAMERAS[0],
+  camera_pattern: pattern,
+}: z.output<z.ZodObject<typeof cameraShape>>): PictureRule['camera'] {
+  if (camera === 'name') {
+    if (pattern !== undefined) return { pattern };
+    throw validationFailed([{ detail: 'camera=name needs camera_pattern.' }]);
+  }
+  if (pattern === undefined) return camera;
+  throw validationFailed([{ detail: 'camera_pattern needs camera=name.' }]);
+}
 
 export const pictureShape = {
   event_gap_s: z.coerce
@@ -52,8 +69,9 @@ export const pictureShape = {
       type: 'number',
       description: `With \`by=event\`: images of one camera with at most so many seconds between them are one event. Default ${EVENT_GAP_S.default}`,
     }),
-  camera: cameraSchema.optional().openapi({
-    description: `With \`by=event\` or \`static\`: images are of one camera when they lie in one \`folder\`, or \`all\` are. Default ${CAMERAS[0]}`,
+  ...cameraShape,
+  camera: cameraShape.camera.openapi({
+    description: `With \`by=event\` or \`static\`: images ${ONE_CAMERA} Default ${CAMERAS[0]}`,
   }),
   static: z
     .enum(STATIC_CHOICES, { error: `static is one of ${STATIC_CHOICES.join(', ')}.` })
@@ -78,16 +96,17 @@ export const DISMISSED =
 export function pictureRule({
   by,
   event_gap_s: gapS,
-  camera,
   static: choice = STATIC_CHOICES[0],
+  ...cameras
 }: PictureQuery & { by: Grouping }): EventRule {
   if (by !== 'event' && gapS !== undefined) {
     throw validationFailed([{ detail: 'event_gap_s needs by=event.' }]);
   }
-  if (by !== 'event' && choice === 'include' && camera !== undefined) {
+  const camera = cameraRule(cameras);
+  if (by !== 'event' && choice === 'include' && cameras.camera !== undefined) {
     throw validationFailed([{ detail: 'camera needs by=event, static=exclude or static=only.' }]);
   }
-  return { gapS: gapS ?? EVENT_GAP_S.default, camera: camera ?? CAMERAS[0], static: choice };
+  return { gapS: gapS ?? EVENT_GAP_S.default, camera, static: choice };
 }
 
 export interface CountText {
@@ -145,20 +164,11 @@ export async function* jsonText(
   yield `${text}]}`;
 }
 
-/** Answers with a file that is named after what is counted. */
-export function replyCsv(
-  c: AppContext,
-  counts: CountText,
-  name: string,
-  onBroken: (error: unknown) => void,
-  headers: Record<string, string>,
-): Promise<Response> {
-  return replyPieces(c, 200, csvText(counts), onBroken, {
-    ...headers,
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}.counts-by-${counts.by}.csv"`,
-  });
-}
+/** A file that is named after what is counted. */
+export const countsFile = (counts: CountText, name: string): CsvFile => ({
+  name: `${name}.counts-by-${counts.by}.csv`,
+  lines: csvText(counts),
+});
 
 type Text = string | null | undefined;
 

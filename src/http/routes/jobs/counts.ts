@@ -6,6 +6,7 @@ import { withoutOutcome, type Job } from '../../../store/job.js';
 import type { EventRule } from '../../../store/event-rows.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
+import { csvHeadersShape, formatSchema, replyCsv } from '../../answer/csv.js';
 import { replyPieces } from '../../answer/reply.js';
 import { readQuery } from '../../request/query.js';
 import type { AddRoute } from '../../route.js';
@@ -18,7 +19,7 @@ import {
   type GroupBody,
 } from './count-groups.js';
 import {
-  countFormatSchema,
+  countsFile,
   DISMISSED,
   EVENTS,
   pictureRule,
@@ -26,7 +27,6 @@ import {
   eventText,
   groupingSchema,
   jsonText,
-  replyCsv,
   sumText,
   type CountText,
 } from './count-texts.js';
@@ -37,7 +37,7 @@ import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './ques
 export const countsQuerySchema = z.strictObject({
   by: groupingSchema(GROUPINGS),
   ...pictureShape,
-  format: countFormatSchema,
+  format: formatSchema,
 });
 
 const jobCountsSchema = z
@@ -60,10 +60,7 @@ const jobCountsSchema = z
 export type JobCountsBody = z.infer<typeof jobCountsSchema>;
 
 const headersSchema = z.object({
-  'Content-Disposition': z.string().optional().openapi({
-    description: 'With `format=csv`',
-    example: 'attachment; filename="job_1.counts-by-hour.csv"',
-  }),
+  ...csvHeadersShape('job_1.counts-by-hour.csv'),
   'X-Lattice-Pending-Images': z.coerce
     .number()
     .int()
@@ -111,7 +108,9 @@ export function jobCountRoutes(route: AddRoute, parts: RouteParts): void {
         logger.error(fields, 'counts broken off');
       };
       const headers = { 'x-lattice-pending-images': String(counts.left.pending) };
-      if (format === 'csv') return replyCsv(c, counts, job.jobId, onBroken, headers);
+      if (format === 'csv') {
+        return replyCsv(c, countsFile(counts, job.jobId), onBroken, headers);
+      }
       const head: Omit<JobCountsBody, 'groups'> = {
         job_id: job.jobId,
         status: job.status,

@@ -1,6 +1,5 @@
 /** `GET /v1/jobs/{job_id}/result`: the record of a job that has ended, or a file that is written from it. */
 import { z } from '@hono/zod-openapi';
-import { CAMERAS } from '../../../api/job-values.js';
 import { relativeName, type ExportSource } from '../../../export/export-source.js';
 import { FORMATS, RESULT_FORMATS, type ExportFormat } from '../../../export/formats.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
@@ -9,7 +8,7 @@ import { replyPieces } from '../../answer/reply.js';
 import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { shorten, validate, validationFailed } from '../../request/validation.js';
-import { pictureShape } from './count-texts.js';
+import { cameraRule, pictureShape } from './count-texts.js';
 import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
 import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 import { jobResultSchema, resultText, toWireEntry } from '../../../answers/result-record.js';
@@ -22,6 +21,7 @@ export const exportQuerySchema = z.strictObject({
     .optional()
     .openapi({ description: 'json: the record, as the schema says', default: 'json' }),
   camera: pictureShape.camera,
+  camera_pattern: pictureShape.camera_pattern,
   static: pictureShape.static.openapi({
     description:
       'Boxes of vehicles that stand: in one place of a camera in several images, over minutes. `exclude`: they are left ' +
@@ -73,8 +73,8 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const { query, hasQuestion, ask } = askedRequest(c);
-      const { format = 'json', camera, static: choice } = readExport(query, hasQuestion);
-      const standing = choice && { camera: camera ?? CAMERAS[0], static: choice };
+      const { format = 'json', static: choice, ...cameras } = readExport(query, hasQuestion);
+      const standing = choice && { camera: cameraRule(cameras), static: choice };
       const { job, images } = await ask(parts, undefined, standing);
       if (job.status === 'pending' || job.status === 'running') throw notFinished(job);
       const onBroken = (error: unknown): void => {
@@ -101,7 +101,8 @@ function readExport(query: Record<string, string[]>, hasQuestion: boolean) {
   );
   const all: object = { ...(hasQuestion ? query : {}), ...Object.fromEntries(known) };
   const read = validate(exportQuerySchema, all, null);
-  if (read.camera !== undefined && read.static === undefined) {
+  const { camera, camera_pattern: pattern } = read;
+  if ((camera ?? pattern) !== undefined && read.static === undefined) {
     throw validationFailed([{ detail: 'camera needs static.' }]);
   }
   return read;

@@ -263,7 +263,7 @@ test('parameters of events are refused where no events are asked for, and out of
     ['by=event&event_gap_s=-1', 'event_gap_s'],
     ['by=event&event_gap_s=86401', 'event_gap_s'],
     ['by=event&event_gap_s=soon', 'event_gap_s is a number of seconds up to 86400.'],
-    ['by=event&camera=gate', 'camera is one of folder, all.'],
+    ['by=event&camera=gate', 'camera is one of folder, all, name.'],
   ] as const) {
     const { status, body } = await get(app, `/v1/jobs/${jobId}/counts?${query}`);
     expect([query, status, JSON.stringify(body)]).toEqual([

@@ -110,7 +110,7 @@ test('exports have the chosen boxes, and a table says what is known of them', as
 test.each([
   ['static=maybe', 'static is one of include, exclude, only.'],
   ['camera=all', 'camera needs static.'],
-  ['static=only&camera=gate', 'camera is one of folder, all.'],
+  ['static=only&camera=gate', 'camera is one of folder, all, name.'],
 ])('%s is refused', async (query, detail) => {
   const { status, body } = await get(app, `/v1/jobs/${id}/result?${query}`);
   expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(detail)]);
