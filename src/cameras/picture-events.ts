@@ -37,8 +37,8 @@ export interface PictureEvent<Image, Source extends string> {
 }
 
 /**
- * A fold over the pictures of one camera in order of time, those without a time last. One that comes late is of the event
- * that goes on: the caller leaves out those of earlier events.
+ * A fold over the pictures of one camera in order of time, those without a time last. One that comes late is of the
+ * event that goes on: the caller leaves out those of earlier events.
  */
 export class EventFold<Image, Source extends string> {
   readonly #gapS: number;
