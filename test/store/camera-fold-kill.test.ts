@@ -1,6 +1,6 @@
 /** The fold of the pictures of cameras while its process is killed: it ends as that of a run that is left alone. */
 import { spawn } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -8,47 +8,41 @@ import { expect, test } from 'vitest';
 import type { FindingNews } from '../../src/store/job.js';
 import { STORE_FILE } from '../../src/store/data-folder.js';
 import { TemporaryFolder } from '../jobs/job-folder.js';
+import { faultyDisk, type FaultyDisk } from '../support/faulty-disk.js';
 import { randomNumbers } from '../support/random-numbers.js';
 import { SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
 import { DAY, halfHours, HOUR, LEARNT, RecordedCameras, START } from './recorded-cameras.js';
 
 const CHILD = fileURLToPath(new URL('./fold-child.mjs', import.meta.url));
 const KILLS = 50;
-/** The child is killed after one to so many of its lines. */
-const MOST_LINES = 4;
-/** The kill comes up to so much later, which is about as long as a step takes. */
-const MOST_DELAY_MS = 8;
+/** Kills at a call to the disk come after up to so many others of its kind, which lie within a few steps. */
+const MOST_CALLS = { write: 110, sync: 4, synced: 4 };
+/** The others come after up to so many lines of the child, and up to one and a half steps later. */
+const MOST_LINES = 5;
+const MOST_STEPS = 1.5;
 const NIGHTLY = { sunrise: 6, sunset: 20, noise: 2 };
-const CAMERAS: Record<string, { camera: SyntheticCamera; faults: Fault[] }> = {
-  'in/gate': {
-    camera: new SyntheticCamera({ ...NIGHTLY, seed: 1, night: 0.5, traffic: 4 }),
-    faults: ['black', 'blur'],
-  },
-  'in/yard': {
-    camera: new SyntheticCamera({ ...NIGHTLY, seed: 2, night: 0.7, traffic: 8 }),
-    faults: ['turn', 'bag'],
-  },
-  'in/road': {
-    camera: new SyntheticCamera({ ...NIGHTLY, seed: 3, night: 1, traffic: 2 }),
-    faults: ['bag', 'turn'],
-  },
-};
-/** One fault a day, in the light. */
-const FAULT = 5 * HOUR;
-const END = LEARNT + 2 * DAY;
+/** One fault a day, in the light, so that most steps have an event. */
+const FAULTS: Fault[] = ['black', 'blur', 'bag', 'turn', 'black', 'bag', 'blur', 'black'];
+const CAMERAS = Object.entries({
+  'in/gate': new SyntheticCamera({ ...NIGHTLY, seed: 1, night: 0.5, traffic: 4 }),
+  'in/yard': new SyntheticCamera({ ...NIGHTLY, seed: 2, night: 0.7, traffic: 8 }),
+  'in/road': new SyntheticCamera({ ...NIGHTLY, seed: 3, night: 1, traffic: 2 }),
+});
+const LASTS = 5 * HOUR;
+const END = LEARNT + FAULTS.length * DAY;
 /** All are late then. */
 const NOW = START + END + 2 * DAY;
 
-/** Pictures of the cameras that no step has taken in, with two faults each. Returns the number of the watch. */
+/** Pictures of the cameras that no step has taken in, with a fault a day. Returns the number of the watch. */
 async function queuePictures(dataDir: string): Promise<number> {
   await using cameras = await RecordedCameras.open();
   const times = halfHours(0, END);
   for (let at = 0; at < times.length; at += 50) {
-    const taken = Object.entries(CAMERAS).flatMap(([folder, { camera, faults }]) =>
+    const taken = CAMERAS.flatMap(([folder, camera], number) =>
       times.slice(at, at + 50).map((time) => {
         const since = time - LEARNT;
-        const isFault = since >= 0 && since % DAY < FAULT;
-        const fault = isFault ? faults[Math.floor(since / DAY)]! : null;
+        const day = Math.floor(since / DAY) + number;
+        const fault = since >= 0 && since % DAY < LASTS ? FAULTS[day % FAULTS.length]! : null;
         return { folder, picture: camera.picture(time, fault) };
       }),
     );
@@ -59,21 +53,23 @@ async function queuePictures(dataDir: string): Promise<number> {
   return cameras.watch;
 }
 
-interface Kill {
-  /** Lines that the child has printed before. */
-  lines: number;
-  delayMs: number;
-}
+/** A kill after so many lines of the child and some milliseconds more, or by a disk that has its order. */
+type Kill = { lines: number; delayMs: number } | FaultyDisk;
 
 /** Runs the child until it is killed or done. */
 async function fold(dataDir: string, watch: number, kill: Kill | null) {
-  const args = [CHILD, dataDir, NOW, watch, START].map(String);
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [CHILD, dataDir, NOW, watch, START].map(String), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: kill !== null && 'env' in kill ? { ...process.env, ...kill.env } : process.env,
+  });
   let output = '';
   let isKilled = false;
+  const linesAt: number[] = [];
   child.stdout.on('data', (data: Buffer) => {
     output += data.toString();
-    if (kill === null || isKilled || output.split('\n').length <= kill.lines) return;
+    linesAt.push(performance.now());
+    if (kill === null || 'env' in kill || isKilled) return;
+    if (output.split('\n').length <= kill.lines) return;
     isKilled = true;
     // A timer is not exact enough to hit each part of a step.
     for (const end = performance.now() + kill.delayMs; performance.now() < end;);
@@ -87,7 +83,8 @@ async function fold(dataDir: string, watch: number, kill: Kill | null) {
   const lines = output.split('\n');
   const isDone = lines.includes('done');
   expect(isDone || signal === 'SIGKILL').toBe(true);
-  return { isDone, steps: lines.filter((line) => line === 'step').length };
+  const steps = lines.filter((line) => line === 'step').length;
+  return { isDone, steps, stepMs: ((linesAt.at(-1) ?? 0) - (linesAt[1] ?? 0)) / steps };
 }
 
 /** All rows of cameras, all events and all webhooks, whose ids are random. */
@@ -124,30 +121,40 @@ function told(rows: Record<string, string[]>): Record<string, number> {
 test(`${KILLS} kills while pictures are folded lose and double nothing`, async () => {
   using queued = new TemporaryFolder();
   const watch = await queuePictures(queued.path);
-  const copied = () => {
-    const folder = new TemporaryFolder();
-    cpSync(queued.path, folder.path, { recursive: true });
-    return folder;
+  const fill = ({ path }: TemporaryFolder) => {
+    rmSync(path, { recursive: true, force: true });
+    cpSync(queued.path, path, { recursive: true });
   };
-  using undisturbed = copied();
-  const { steps } = await fold(undisturbed.path, watch, null);
+  using undisturbed = new TemporaryFolder();
+  fill(undisturbed);
+  const { steps, stepMs } = await fold(undisturbed.path, watch, null);
   const expected = rowsOf(undisturbed.path);
   expect(expected.camera_pictures).toEqual([]);
   expect(expected.camera_health).toHaveLength(3);
   const kinds = told(expected);
   // Findings begin and end between the kills.
-  expect(kinds).toMatchObject({ 'covered opened': 3, 'covered closed': 3, 'late opened': 3 });
+  expect(kinds['covered opened']).toBeGreaterThan(9);
+  expect(kinds).toMatchObject({ 'covered closed': kinds['covered opened'], 'late opened': 3 });
 
   const random = randomNumbers(7);
+  const below = (most: number) => Math.floor(most * random());
+  const nextKill = (disk: FaultyDisk | null): Kill => {
+    const call = ([null, 'write', 'sync', 'synced'] as const)[below(4)] ?? null;
+    if (call === null || disk === null) {
+      return { lines: 1 + below(MOST_LINES), delayMs: MOST_STEPS * stepMs * random() };
+    }
+    disk.kill(call, below(MOST_CALLS[call]));
+    return disk;
+  };
   let [kills, rounds, begun] = [0, 0, 0];
   const killed = async () => {
+    using folder = new TemporaryFolder();
+    using disk = faultyDisk(folder.path);
     while (kills < KILLS) {
-      using folder = copied();
+      fill(folder);
       rounds += 1;
       for (let isDone = false; !isDone;) {
-        const lines = 1 + Math.floor(MOST_LINES * random());
-        const kill = kills < KILLS ? { lines, delayMs: MOST_DELAY_MS * random() } : null;
-        const run = await fold(folder.path, watch, kill);
+        const run = await fold(folder.path, watch, kills < KILLS ? nextKill(disk) : null);
         ({ isDone } = run);
         begun += run.steps;
         if (!isDone) kills += 1;
