@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import type { Detection } from '../../src/api/schemas/image.js';
 import { boxesSvg } from '../../src/annotate/boxes-svg.js';
 import { detectionsOf, SIZE } from '../../test/support/camera-stills.js';
 import { isWrong, type JudgedStill, type Verdict } from './wrong-boxes.js';
@@ -35,12 +36,23 @@ export async function drawWrong(
   return names;
 }
 
-/** The verdict in place of the class: it chooses the colour, and the label says it. Wrong ones come first. */
-function labelled({ still, verdicts }: JudgedStill) {
+/**
+ * The verdict in place of the class: it chooses the colour, and the label says it. Wrong ones come first, where their
+ * vehicles usually stand last.
+ */
+function labelled({ still, verdicts, usual }: JudgedStill): Detection[] {
   const drawn = detectionsOf(still).flatMap((detection, at) => {
     const verdict = verdicts[at];
     return verdict ? [{ ...detection, class: verdict }] : [];
   });
   const rank = (box: { class: string }) => (isWrong(box.class as Verdict) ? 0 : 1);
-  return drawn.sort((one, other) => rank(one) - rank(other));
+  drawn.sort((one, other) => rank(one) - rank(other));
+  return [
+    ...drawn,
+    ...usual.map(([left, top, right, bottom]): Detection => ({
+      class: 'usually',
+      confidence: 1,
+      box: [left, top, right, bottom],
+    })),
+  ];
 }

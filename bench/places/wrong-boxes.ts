@@ -1,6 +1,8 @@
 /** Boxes of a sequence that are said to stand and do not, or the reverse, and when in the stay of their vehicle. */
+import type { Box } from '../../src/boxes/overlap.js';
 import { PLACE_RULES, type PlacedPicture } from '../../src/cameras/place-tracker.js';
 import type { Sequence, Still } from '../../test/support/camera-stills.js';
+import { median } from '../load/percentiles.js';
 
 export type Verdict =
   | 'stands'
@@ -17,11 +19,14 @@ export interface JudgedStill {
   still: Still;
   /** By the boxes of the still; null: it is below the threshold. */
   verdicts: (Verdict | null)[];
+  /** Where the vehicles of wrong boxes stand in most pictures. */
+  usual: Box[];
 }
 
 interface SeenAs {
   time: number;
   isFound: boolean;
+  box: Box;
 }
 
 /** `placed` are the pictures of the sequence in order. */
@@ -41,17 +46,26 @@ export function judge({ stills }: Sequence, placed: readonly PlacedPicture[]): J
       if (!isParked || !isStrong(still, at)) return;
       const seen = parked.get(name) ?? [];
       parked.set(name, seen);
-      seen.push({ time: still.time, isFound: isFound(picture, at) });
+      seen.push({ time: still.time, isFound: isFound(picture, at), box: still.boxes[at]!.box });
     });
   });
-  return stills.map((still, picture) => ({
-    still,
-    verdicts: still.vehicles.map(({ name, isParked }, at) => {
+  return stills.map((still, picture) => {
+    const verdicts = still.vehicles.map(({ name, isParked }, at): Verdict | null => {
       if (!isStrong(still, at)) return null;
       if (!isParked) return isFound(picture, at) ? 'moves, said to stand' : 'moves';
       return isFound(picture, at) ? 'stands' : missedAs(parked.get(name) ?? [], still.time);
-    }),
-  }));
+    });
+    const usual = still.vehicles.flatMap(({ name, isParked }, at) => {
+      const verdict = verdicts[at];
+      return verdict && isWrong(verdict) && isParked ? [middleOf(parked.get(name) ?? [])] : [];
+    });
+    return { still, verdicts, usual };
+  });
+}
+
+function middleOf(seen: readonly SeenAs[]): Box {
+  const middle = (side: 0 | 1 | 2 | 3) => median(seen.map(({ box }) => box[side]));
+  return [middle(0), middle(1), middle(2), middle(3)];
 }
 
 function missedAs(seen: readonly SeenAs[], time: number): Verdict {
