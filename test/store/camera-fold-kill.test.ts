@@ -35,7 +35,7 @@ const NOW = START + END + 2 * DAY;
 
 /** Pictures of the cameras that no step has taken in, with a fault a day. Returns the number of the watch. */
 async function queuePictures(dataDir: string): Promise<number> {
-  await using cameras = await RecordedCameras.open();
+  await using cameras = await RecordedCameras.open(true);
   const times = halfHours(0, END);
   for (let at = 0; at < times.length; at += 50) {
     const taken = CAMERAS.flatMap(([folder, camera], number) =>
@@ -106,13 +106,13 @@ function rowsOf(dataDir: string): Record<string, string[]> {
   }
 }
 
-/** Findings of all cameras that the webhooks tell of, by kind and change. */
+/** Changes at all cameras that the webhooks tell of, by the kind of a finding and by change. */
 function told(rows: Record<string, string[]>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const row of rows.webhook_deliveries ?? []) {
-    const { finding } = JSON.parse(row) as { finding: string | null };
-    if (finding === null) continue;
-    const { kind, change } = JSON.parse(finding) as FindingNews;
+    const { news } = JSON.parse(row) as { news: string | null };
+    if (news === null) continue;
+    const { kind = 'camera', change } = JSON.parse(news) as Partial<FindingNews>;
     counts[`${kind} ${change}`] = (counts[`${kind} ${change}`] ?? 0) + 1;
   }
   return counts;
@@ -131,6 +131,7 @@ test(`${KILLS} kills while pictures are folded lose and double nothing`, async (
   const expected = rowsOf(undisturbed.path);
   expect(expected.camera_pictures).toEqual([]);
   expect(expected.camera_health).toHaveLength(3);
+  expect(expected.camera_places).toHaveLength(3);
   const kinds = told(expected);
   // Findings begin and end between the kills.
   expect(kinds['covered opened']).toBeGreaterThan(9);

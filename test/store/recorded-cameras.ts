@@ -15,6 +15,9 @@ export const START = 1_735_516_800;
 export const LEARNT = 4 * DAY + 9 * HOUR;
 const TRAITS = { seed: 5, night: 0.5, sunrise: 6, sunset: 20, noise: 3, traffic: 2 };
 const URL = 'http://localhost/hook';
+/** Less than lies between two pictures: each is an event. */
+const EVENT_GAP_S = 600;
+const IMAGE = { width: 1280, height: 720 };
 
 /** A picture in a folder; its time counts from `START`. */
 export interface TakenPicture {
@@ -34,13 +37,13 @@ export class RecordedCameras implements AsyncDisposable {
   watch = 0;
   #jobs = 0;
 
-  /** With a watch on its cameras. */
-  static async open(): Promise<RecordedCameras> {
+  /** With a watch on its cameras. `isTold`: vehicles that stand and events of its pictures are told too. */
+  static async open(isTold = false): Promise<RecordedCameras> {
     const cameras = new RecordedCameras();
     await cameras.reopen();
     const content = {
-      ...contentOf({ cameraHealth: true }),
-      settings: { ...contentOf().settings, callbackUrl: URL },
+      ...contentOf({ cameraHealth: true, eventGapS: isTold ? EVENT_GAP_S : null }),
+      settings: { ...contentOf().settings, callbackUrl: URL, places: isTold },
     };
     cameras.watch = (await cameras.store.addWatch('', 'gate', content, [], START)).number;
     return cameras;
@@ -83,13 +86,22 @@ export class RecordedCameras implements AsyncDisposable {
     const { fencingToken } = (await this.store.start(number, 'w', START))!;
     const outcomes = taken.map((each, index) => {
       const { look, boxes, confidence, contentDigest } = each.picture;
-      const box = { class: 'car', confidence: confidence ?? 0.7, box: [0, 0, 9, 9] };
-      const detections = Array.from({ length: boxes }, () => box);
+      // The first ones stand, as long as there are so many.
+      const detections = Array.from({ length: boxes }, (_, box) => ({
+        class: 'car',
+        confidence: confidence ?? 0.7,
+        box: [60 * box, 200, 60 * box + 50, 240],
+      }));
       const time = new Date(timeOf(each) * 1_000).toISOString().slice(0, 19);
       return {
         index,
         ok: true,
-        outcome: JSON.stringify({ status: 'ok', detections, file: { digest: contentDigest } }),
+        outcome: JSON.stringify({
+          status: 'ok',
+          detections,
+          image: IMAGE,
+          file: { digest: contentDigest },
+        }),
         taken: { time, source: 'exif' as const },
         look,
       };
@@ -122,13 +134,13 @@ export class RecordedCameras implements AsyncDisposable {
     }));
 
   told = () =>
-    this.events.flatMap(({ event, jobId, finding }) =>
-      finding === undefined ? [] : [{ event, jobId, ...finding }],
+    this.events.flatMap(({ event, jobId, news }) =>
+      news === undefined ? [] : [{ event, jobId, ...news }],
     );
 
   webhooks = async () =>
     (await this.store.webhooks.due(9e9, { limit: 100, perHost: 100, without: [] })).flatMap(
-      ({ jobId, finding }) => (finding === null ? [] : [{ jobId, ...finding }]),
+      ({ jobId, news }) => (news === null ? [] : [{ jobId, ...news }]),
     );
 
   async [Symbol.asyncDispose](): Promise<void> {
