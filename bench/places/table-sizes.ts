@@ -1,4 +1,4 @@
-/** What the tables of a store hold. No process may have it open. */
+/** The number of rows of the tables of a store, and its bytes. No process may have it open. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
