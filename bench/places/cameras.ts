@@ -12,7 +12,7 @@ export function camerasOf(count: number, boxes: number): Camera[] {
   return Array.from({ length: count }, (_, at) => {
     const scene = SCENES[at % SCENES.length]!;
     const seed = scene.seed + 100 * Math.floor(at / SCENES.length);
-    // What happens now and then in a short scene is rarer or more frequent in a long one, so a day is looked at first.
+    // The boxes of an hour differ between a short scene and a long one, so a day of it is counted first.
     const hours = Math.max(24, scene.hours);
     const perHour = boxesIn(sequenceOf({ ...scene, seed, hours })) / hours;
     const sequence = sequenceOf({ ...scene, seed, hours: boxes / perHour });
