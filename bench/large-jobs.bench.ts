@@ -1,5 +1,5 @@
 /** The cost of a job of 100,000 images for the service, its size on disk, and the times of reading its result. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { silent } from '../test/support/silent-logger.js';
 import { overWorkers, SimulatedWorker } from '../test/support/simulated-worker.js';
 import { HttpClient } from './load/http-client.js';
 import { summarise } from './load/percentiles.js';
+import { residentMib } from './load/resident.js';
 import { serve, setting, type Measurement } from './setting.js';
 
 const IMAGES = 100_000;
@@ -124,9 +125,4 @@ async function readResult(folder: string, jobId: string): Promise<Measurement[]>
     { what: 'a short request meanwhile, p99', value: summarise(beside).p99, unit: 'ms' },
     { what: 'memory of the service above the start meanwhile', value: most - before, unit: 'MiB' },
   ];
-}
-
-function residentMib(pid: number): number {
-  const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) / 1_024;
 }

@@ -149,6 +149,13 @@ export interface PlaceChange {
   lastSeen: number;
 }
 
+export interface DecidedStay {
+  stay: number;
+  static: boolean;
+  /** The static stay whose vehicle it was all along. */
+  sameAs?: number;
+}
+
 export interface PlacedPicture {
   key: string;
   time: number;
@@ -156,7 +163,7 @@ export interface PlacedPicture {
   boxes: BoxInPlace[];
   changes: PlaceChange[];
   /** Stays of which it became certain whether they are static: all their boxes were, or were not. */
-  decided: { stay: number; static: boolean }[];
+  decided: DecidedStay[];
 }
 
 export const noPlaces = (): Places => ({
@@ -363,7 +370,11 @@ class Fold {
     const isSame =
       stay?.isStatic === true &&
       intersectionOverUnion(stay.box, other.box) >= this.#rules.sameOverlap;
-    this.#answer.decided.push({ stay: other.id, static: isSame });
+    this.#answer.decided.push({
+      stay: other.id,
+      static: isSame,
+      ...(isSame && { sameAs: stay.id }),
+    });
     place.other = null;
   }
 

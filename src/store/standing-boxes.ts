@@ -98,6 +98,8 @@ export class StandingBoxes {
   readonly #pictures: PlacedPicture[] = [];
   /** Stays of which it is certain whether they are static. */
   readonly #decided = new Map<number, boolean>();
+  /** Stays that turned out to be of the vehicle of another one, which is static. */
+  readonly #sameAs = new Map<number, number>();
   /** Static stays as they were when they began and ended. */
   readonly #stays = new Map<number, Span>();
   /** The best picture of each place. */
@@ -157,7 +159,10 @@ export class StandingBoxes {
     if (time === null) return new Map();
     const picture = { key: String(task), time, ...image, boxes };
     const placed = foldPicture(this.#places, picture, rules);
-    for (const { stay, static: isStatic } of placed.decided) this.#decided.set(stay, isStatic);
+    for (const { stay, static: isStatic, sameAs } of placed.decided) {
+      this.#decided.set(stay, isStatic);
+      if (sameAs !== undefined) this.#sameAs.set(stay, sameAs);
+    }
     for (const { stay, since, lastSeen } of placed.changes) {
       this.#stays.set(stay, { since, lastSeen });
     }
@@ -205,8 +210,9 @@ export class StandingBoxes {
 
   /** A box after the last picture. */
   #asKnown({ place, stay, static: first, isDismissed }: PlacedOrDismissed): PlacedOrDismissed {
-    const isStatic = stay === null ? first : (this.#decided.get(stay) ?? 'unknown');
-    return { place, stay, static: isStatic, isDismissed };
+    if (stay === null) return { place, stay, static: first, isDismissed };
+    const isStatic = this.#decided.get(stay) ?? 'unknown';
+    return { place, stay: this.#sameAs.get(stay) ?? stay, static: isStatic, isDismissed };
   }
 
   /** The counts of the pictures in order of time, of the boxes that are chosen. */

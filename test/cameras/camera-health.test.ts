@@ -13,7 +13,7 @@ import {
   type HealthStep,
 } from '../../src/cameras/camera-health.js';
 import { randomNumbers } from '../support/random-numbers.js';
-import { SyntheticCamera, type CameraTraits, type Fault } from '../support/synthetic-camera.js';
+import { CAMERAS, SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
 
 const INTERVAL = 600;
 const HOUR = 3_600;
@@ -22,21 +22,6 @@ const MONTH = 30 * DAY;
 /** Two weeks and a bit: an hour of the week is judged once it was seen twice. */
 const KNOWN = 16 * DAY;
 const MOST_PICTURES = 20;
-
-const CAMERAS: Record<string, CameraTraits> = {
-  'a street with lamps': { seed: 1, night: 1, sunrise: 6, sunset: 18, noise: 1.5, traffic: 8 },
-  'a yard with one lamp': { seed: 2, night: 0.1, sunrise: 7, sunset: 17, noise: 2, traffic: 3 },
-  'a busy road in winter': { seed: 3, night: 0.4, sunrise: 8, sunset: 16, noise: 1, traffic: 15 },
-  'a field road without a lamp': {
-    seed: 4,
-    night: 0,
-    sunrise: 5,
-    sunset: 20,
-    noise: 2.5,
-    traffic: 1,
-  },
-  'a car park': { seed: 5, night: 0.7, sunrise: 6.5, sunset: 19, noise: 1.2, traffic: 5 },
-};
 
 /** Follows a camera; `throughJson` also with a state that is JSON between pictures, of which it expects the same. */
 class Follower {

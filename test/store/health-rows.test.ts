@@ -1,123 +1,9 @@
 /** The health of cameras in the store, from the outcome of a picture to what is told. */
 import { expect, test } from 'vitest';
-import type { JobEvent } from '../../src/store/job.js';
-import { openStore, type ServiceStore } from '../../src/store/service-store.js';
-import { TemporaryFolder } from '../jobs/job-folder.js';
-import { SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
-import { contentOf } from '../watches/watched-folder.js';
-
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
-/** So long every hour of the day becomes known: half an hour lies between two pictures. */
-const LEARNT = 4 * DAY + 9 * HOUR;
-/** A Monday. */
-const START = 1_735_516_800;
-const TRAITS = { seed: 5, night: 0.5, sunrise: 6, sunset: 20, noise: 3, traffic: 2 };
-const URL = 'http://localhost/hook';
-
-class Cameras implements AsyncDisposable {
-  readonly #folder = new TemporaryFolder();
-  readonly #camera = new SyntheticCamera(TRAITS);
-  readonly events: JobEvent[] = [];
-  store!: ServiceStore;
-  watch = 0;
-  #jobs = 0;
-
-  async open(): Promise<void> {
-    this.store = await openStore(this.#folder.path);
-    this.store.onCommitted((events) => this.events.push(...events));
-  }
-
-  async addWatch(name = 'gate'): Promise<void> {
-    const content = {
-      ...contentOf({ cameraHealth: true }),
-      settings: { ...contentOf().settings, callbackUrl: URL },
-    };
-    this.watch = (await this.store.addWatch('', name, content, [], START)).number;
-  }
-
-  /** Stores the outcomes of pictures, in this order, as one job. */
-  async record(times: readonly number[], fault: Fault | null = null, folder = 'in'): Promise<void> {
-    this.#jobs += 1;
-    const submitted = await this.store.submitFiles({
-      jobId: `job_${this.#jobs}`,
-      submittedAt: START,
-      idempotency: null,
-      admit: true,
-      watch: this.watch,
-      files: times.map((time) => ({ path: `${folder}/${time}.jpg`, version: `0-1-${time}` })),
-    });
-    const { number, spec } = submitted!.job;
-    expect(spec.cameraHealth).toBe(true);
-    const { fencingToken } = (await this.store.start(number, 'w', START))!;
-    const outcomes = times.map((time, index) => {
-      const { look, boxes, contentDigest } = this.#camera.picture(time - START, fault);
-      const box = { class: 'car', confidence: 0.7, box: [0, 0, 9, 9] };
-      const detections = Array.from({ length: boxes }, () => box);
-      const taken = new Date(time * 1_000).toISOString().slice(0, 19);
-      return {
-        index,
-        ok: true,
-        outcome: JSON.stringify({ status: 'ok', detections, file: { digest: contentDigest } }),
-        taken: { time: taken, source: 'exif' as const },
-        look,
-      };
-    });
-    const at = Math.max(...times) + 1;
-    expect(await this.store.record(number, fencingToken, outcomes, 'w', at)).not.toBeNull();
-  }
-
-  /** Pictures of days, and then covered ones. Returns the time after the last. */
-  async cover(): Promise<number> {
-    await this.record(halfHours(START, START + LEARNT));
-    const from = START + LEARNT;
-    const until = from + 3 * HOUR;
-    await this.record(halfHours(from, until), 'black');
-    await this.check(until);
-    return until;
-  }
-
-  async check(now: number, since: number | null = null): Promise<void> {
-    const working = since === null ? [] : [{ watch: this.watch, since }];
-    while (await this.store.checkCameras(now, working));
-  }
-
-  kinds = async () =>
-    (await this.store.cameras(this.watch)).map(({ camera, open, closed }) => ({
-      camera,
-      open: open.map(({ kind }) => kind),
-      closed: closed.map(({ kind }) => kind),
-    }));
-
-  told = () =>
-    this.events.flatMap(({ event, jobId, news }) =>
-      news === undefined ? [] : [{ event, jobId, ...news }],
-    );
-
-  webhooks = async () =>
-    (await this.store.webhooks.due(9e9, { limit: 100, perHost: 100, without: [] })).flatMap(
-      ({ jobId, news }) => (news === null ? [] : [{ jobId, ...news }]),
-    );
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.store.close();
-    this.#folder[Symbol.dispose]();
-  }
-}
-
-function halfHours(from: number, until: number): number[] {
-  return Array.from({ length: (until - from) / 1_800 }, (_, at) => from + at * 1_800);
-}
-
-async function opened(): Promise<Cameras> {
-  const cameras = new Cameras();
-  await cameras.open();
-  await cameras.addWatch();
-  return cameras;
-}
+import { DAY, halfHours, HOUR, LEARNT, RecordedCameras, START } from './recorded-cameras.js';
 
 test('a covered camera is one finding, with its picture, one event and one webhook', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   const until = await cameras.cover();
   const [camera] = await cameras.store.cameras(cameras.watch);
   const began = until - 3 * HOUR;
@@ -138,19 +24,19 @@ test('a covered camera is one finding, with its picture, one event and one webho
 });
 
 test('a step takes in each picture once, also over a restart, and in order of time', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   const times = halfHours(START, START + LEARNT);
   await cameras.record(times.slice(0, 60).reverse());
   await cameras.record(times.slice(60));
   const now = START + 6 * DAY;
   await cameras.store.checkCameras(now, []);
   await cameras.store.close();
-  await cameras.open();
+  await cameras.reopen();
   await cameras.check(now);
   const from = START + LEARNT;
   await cameras.record(halfHours(from, from + 3 * HOUR), 'black');
   await cameras.store.close();
-  await cameras.open();
+  await cameras.reopen();
   await cameras.check(now);
   await cameras.check(now);
   expect(await cameras.kinds()).toEqual([{ camera: 'in', open: ['covered'], closed: [] }]);
@@ -159,7 +45,7 @@ test('a step takes in each picture once, also over a restart, and in order of ti
 });
 
 test('a picture waits for earlier ones of its camera', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   await cameras.record([START + HOUR]);
   await cameras.check(START + HOUR + 2);
   expect(await cameras.kinds()).toEqual([]);
@@ -168,7 +54,7 @@ test('a picture waits for earlier ones of its camera', async () => {
 });
 
 test('a camera is late by its own past, while the watch works', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   const end = START + 2 * DAY + 12 * HOUR;
   await cameras.record(halfHours(START, end));
   await cameras.check(end + HOUR, START);
@@ -185,7 +71,7 @@ test('a camera is late by its own past, while the watch works', async () => {
 });
 
 test('a silenced finding closes without a word', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   const until = await cameras.cover();
   const change = (
     ...parts: [kind: 'covered' | 'moved', action: 'dismiss' | { silencedUntil: number }]
@@ -201,7 +87,7 @@ test('a silenced finding closes without a word', async () => {
 });
 
 test('a finding that is dismissed ends, and the camera has another usual picture', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   const until = await cameras.cover();
   await cameras.store.changeFinding(cameras.watch, 'in', 'covered', 'dismiss', until);
   expect(await cameras.kinds()).toEqual([{ camera: 'in', open: [], closed: ['covered'] }]);
@@ -217,7 +103,7 @@ test('a finding that is dismissed ends, and the camera has another usual picture
 });
 
 test('a watch remembers its latest thousand cameras, and none once it is deleted', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   for (let camera = 0; camera < 1_002; camera += 1) {
     await cameras.record([START + camera], null, `in/${camera}`);
   }
@@ -231,7 +117,7 @@ test('a watch remembers its latest thousand cameras, and none once it is deleted
 });
 
 test('a picture of a clock that is ahead counts from its arrival', async () => {
-  await using cameras = await opened();
+  await using cameras = await RecordedCameras.open();
   const ahead = START + 400 * DAY;
   await cameras.record([ahead, START + HOUR]);
   await cameras.check(ahead + DAY);

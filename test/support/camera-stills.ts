@@ -2,6 +2,7 @@
  * Stills of a fixed camera as a detector sees them, with known truth: vehicles that park, pass and queue, seen through
  * boxes that scatter, are missed, hidden, change class and score, by a camera that shakes.
  */
+import type { Detection } from '../../src/api/schemas/image.js';
 import { intersectionOverUnion, type Box } from '../../src/boxes/overlap.js';
 import type { Picture, PictureBox } from '../../src/cameras/place-tracker.js';
 import { randomNumbers } from './random-numbers.js';
@@ -10,6 +11,20 @@ import { randomNumbers } from './random-numbers.js';
 export interface Still extends Picture {
   vehicles: Vehicle[];
 }
+
+/** A path that tells the time of the still. */
+export function pathOf(folder: string, { time }: Still): string {
+  const [date = '', clock = ''] = new Date(time * 1_000).toISOString().split(/[T.]/);
+  return `${folder}/${date.replaceAll('-', '')}_${clock.replaceAll(':', '')}.jpg`;
+}
+
+/** The boxes of a still as a detector gives them, highest confidence first. */
+export const detectionsOf = ({ boxes }: Still): Detection[] =>
+  boxes.map(({ class: name, confidence, box: [left, top, right, bottom] }) => ({
+    class: name,
+    confidence,
+    box: [left, top, right, bottom],
+  }));
 
 export interface Vehicle {
   name: number;
@@ -91,7 +106,7 @@ interface Scene {
   detector?: Partial<Detector>;
 }
 
-const SIZE = { width: 1280, height: 720 };
+export const SIZE = { width: 1280, height: 720 };
 export const START = 1_790_000_000;
 
 /** A row of bays seen at an angle, from left to right. */

@@ -1,6 +1,6 @@
 // Loaded with LD_PRELOAD: while the file FAULT_FILE exists, writes or syncs of files whose path begins with FAULT_PREFIX
 // fail. FAULT_FILE holds `CALL ERRNO TIMES`: CALL is write, sync or synced, the moment after a sync; with the ERRNO 0 the
-// process is killed there; TIMES is once, and the file is then removed, or on.
+// process is killed there; TIMES is on, or a number N: the N-th such call of the process, and the file is then removed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,6 +18,7 @@ static int fails(int fd, const char *call) {
   if (switch_file == NULL || prefix == NULL) return 0;
   const int saved = errno;
   char order[64] = {0}, link[64], path[4096] = {0}, asked[8] = {0}, times[8] = {0};
+  static int seen = 0;
   int error = 0, failed = 0;
   const int order_fd = open(switch_file, O_RDONLY | O_CLOEXEC);
   if (order_fd >= 0) {
@@ -25,7 +26,8 @@ static int fails(int fd, const char *call) {
     if (read(order_fd, order, sizeof order - 1) > 0 && readlink(link, path, sizeof path - 1) > 0 &&
         sscanf(order, "%7s %d %7s", asked, &error, times) == 3 && strcmp(asked, call) == 0 &&
         strncmp(path, prefix, strlen(prefix)) == 0) {
-      failed = strcmp(times, "once") != 0 || unlink(switch_file) == 0;
+      failed = strcmp(times, "on") == 0 || (++seen == atoi(times) && unlink(switch_file) == 0);
+      if (failed) seen = 0;
     }
     close(order_fd);
   }

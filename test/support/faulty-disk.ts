@@ -8,8 +8,11 @@ export interface FaultyDisk extends Disposable {
   env: Record<string, string>;
   /** The next such call fails, or with `on` each until `heal`. */
   fail(call: 'write' | 'sync', code: 'EIO' | 'ENOSPC', times: 'once' | 'on'): void;
-  /** The next such call is the last of its process; `synced` is the moment after a sync that succeeded. */
-  kill(call: 'write' | 'sync' | 'synced'): void;
+  /**
+   * The next such call is the last of its process, or the one that comes after so many others; `synced` is the moment
+   * after a sync that succeeded.
+   */
+  kill(call: 'write' | 'sync' | 'synced', after?: number): void;
   heal(): void;
   /** False while a fault is still to come. */
   isWell(): boolean;
@@ -27,10 +30,10 @@ export function faultyDisk(dataDir: string): FaultyDisk | null {
       FAULT_PREFIX: join(dataDir, 'jobs.db'),
     },
     fail: (call, code, times) => {
-      writeFileSync(fault, `${call} ${constants.errno[code]} ${times}\n`);
+      writeFileSync(fault, `${call} ${constants.errno[code]} ${times === 'on' ? times : 1}\n`);
     },
-    kill: (call) => {
-      writeFileSync(fault, `${call} 0 once\n`);
+    kill: (call, after = 0) => {
+      writeFileSync(fault, `${call} 0 ${after + 1}\n`);
     },
     heal: () => {
       rmSync(fault, { force: true });

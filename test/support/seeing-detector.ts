@@ -21,6 +21,8 @@ const FOUND = [
 ];
 
 export class SeeingDetector extends FakeDetector {
+  /** Size of every picture. */
+  image = IMAGE;
   /** The boxes of a picture, highest confidence first. */
   found: (path: string) => Detection[] = () => FOUND;
   readonly #catalogue = new ScriptedDetector();
@@ -30,8 +32,8 @@ export class SeeingDetector extends FakeDetector {
 
   override async detect(request: DetectRequest): Promise<ImageResult> {
     const result = await super.detect(request);
-    const found = foundIn(IMAGE, this.found(request.path), { floor: 0.05 });
+    const found = foundIn(this.image, this.found(request.path), { floor: 0.05 });
     const refined = refineDetections(found, request.options);
-    return { ...result, image: IMAGE, ...refined, found: packFound(found) };
+    return { ...result, image: this.image, ...refined, found: packFound(found) };
   }
 }

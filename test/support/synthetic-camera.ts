@@ -26,6 +26,22 @@ export interface CameraTraits {
   traffic: number;
 }
 
+/** Cameras of several places, by what they see. */
+export const CAMERAS: Record<string, CameraTraits> = {
+  'a street with lamps': { seed: 1, night: 1, sunrise: 6, sunset: 18, noise: 1.5, traffic: 8 },
+  'a yard with one lamp': { seed: 2, night: 0.1, sunrise: 7, sunset: 17, noise: 2, traffic: 3 },
+  'a busy road in winter': { seed: 3, night: 0.4, sunrise: 8, sunset: 16, noise: 1, traffic: 15 },
+  'a field road without a lamp': {
+    seed: 4,
+    night: 0,
+    sunrise: 5,
+    sunset: 20,
+    noise: 2.5,
+    traffic: 1,
+  },
+  'a car park': { seed: 5, night: 0.7, sunrise: 6.5, sunset: 19, noise: 1.2, traffic: 5 },
+};
+
 export type Fault = 'black' | 'bag' | 'blur' | 'turn' | 'dark';
 
 export class SyntheticCamera {

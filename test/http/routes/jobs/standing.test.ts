@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JobResult } from '../../../../src/client/records.js';
 import { ended, openTestJobs, TemporaryFolder, type TestJobs } from '../../../jobs/job-folder.js';
+import { detectionsOf, pathOf, SCENES, sequenceOf, SIZE } from '../../../support/camera-stills.js';
 import { compose, get, post, ROOT, type Harness } from '../../../support/composed-app.js';
 import { parkedCar } from '../../../support/parked-car.js';
 import { regionBetween } from '../../../support/region-between.js';
@@ -11,9 +12,10 @@ let folder: TemporaryFolder;
 let jobs: TestJobs;
 let app: Harness;
 let id: string;
+let detector: SeeingDetector;
 beforeEach(async () => {
   folder = new TemporaryFolder();
-  const detector = new SeeingDetector();
+  detector = new SeeingDetector();
   detector.found = parkedCar.found;
   jobs = await openTestJobs(folder, { imageRoots: [ROOT], scoreFloor: 0.05 }, detector);
   app = compose({}, { jobs: jobs.service, views: jobs.views, detector });
@@ -87,6 +89,23 @@ test('totals, counts by image and regions are of the boxes that are chosen', asy
   const query = `by=image&static=only&regions=${encodeURIComponent(region)}`;
   const inside = await get(app, `/v1/jobs/${id}/counts?${query}`);
   expect(inside.body.total).toMatchObject({ region_counts: { left: { car: 16 } } });
+});
+
+test('a result and counts choose the same boxes, those of vehicles that are half hidden at times too', async () => {
+  const { stills } = sequenceOf(SCENES[0]!);
+  const found = new Map(stills.map((still) => [pathOf('park', still), detectionsOf(still)]));
+  detector.image = SIZE;
+  detector.found = (path) => found.get(path) ?? [];
+  const body = { job_type: 'detect_vehicles', image_paths: [...found.keys()] };
+  id = (await post(app, '/v1/jobs/submit', body)).body.job_id as string;
+  await ended(jobs.service, id);
+  for (const choice of ['only', 'exclude']) {
+    const boxes = (await images(`static=${choice}`)).flatMap(({ detections }) => detections);
+    const counts = await get(app, `/v1/jobs/${id}/counts?by=hour&static=${choice}`);
+    expect(boxes.length).toBeGreaterThan(300);
+    expect([choice, boxes.length]).toEqual([choice, counts.body.total.detections]);
+    if (choice === 'only') expect(boxes.every(({ stay }) => stay !== undefined)).toBe(true);
+  }
 });
 
 test('exports have the chosen boxes, and a table says what is known of them', async () => {
