@@ -11,7 +11,8 @@ import { TemporaryFolder } from '../jobs/job-folder.js';
 import { faultyDisk, type FaultyDisk } from '../support/faulty-disk.js';
 import { randomNumbers } from '../support/random-numbers.js';
 import { SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
-import { DAY, halfHours, HOUR, LEARNT, RecordedCameras, START } from './recorded-cameras.js';
+import { DAY, halfHours, HOUR, LEARNT, RecordedCameras } from './recorded-cameras.js';
+import { START } from './watched-pictures.js';
 
 const CHILD = fileURLToPath(new URL('./fold-child.mjs', import.meta.url));
 const KILLS = 50;
@@ -35,7 +36,7 @@ const NOW = START + END + 2 * DAY;
 
 /** Pictures of the cameras that no step has taken in, with a fault a day. Returns the number of the watch. */
 async function queuePictures(dataDir: string): Promise<number> {
-  await using cameras = await RecordedCameras.open(true);
+  await using cameras = await RecordedCameras.opened(true);
   const times = halfHours(0, END);
   for (let at = 0; at < times.length; at += 50) {
     const taken = CAMERAS.flatMap(([folder, camera], number) =>

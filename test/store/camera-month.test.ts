@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { CameraPicture, FindingKind } from '../../src/cameras/camera-health.js';
 import { randomNumbers } from '../support/random-numbers.js';
 import { CAMERAS, SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
-import { DAY, HOUR, RecordedCameras, START, type TakenPicture } from './recorded-cameras.js';
+import { DAY, HOUR, RecordedCameras, type TakenPicture } from './recorded-cameras.js';
+import { START } from './watched-pictures.js';
 
 const INTERVAL = HOUR / 2;
 const MONTH = 30 * DAY;
@@ -76,7 +77,7 @@ interface Finding {
 }
 
 test('of thirty faults in a month of five cameras most are found, and hardly anything else', async () => {
-  await using recorded = await RecordedCameras.open();
+  await using recorded = await RecordedCameras.opened();
   const cameras = Object.keys(CAMERAS).map((_, at) => new FaultyCamera(at));
   for (let from = 0; from < MONTH; from += JOB) {
     const taken = cameras.flatMap((camera) => [...camera.pictures(from, from + JOB)]);

@@ -1,6 +1,6 @@
 /** Pictures of a watched folder in the store: each is recorded with its boxes and taken in. */
 import { expect } from 'vitest';
-import type { Detection } from '../../src/api/schemas/image.js';
+import type { Detection, PictureLook } from '../../src/api/schemas/image.js';
 import type { JobEvent } from '../../src/store/job.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import type { WatchContent } from '../../src/store/watched.js';
@@ -14,12 +14,25 @@ const URL = 'http://localhost/hook';
 /** Longer than pictures wait for earlier ones. */
 const SETTLED_S = 30;
 
+/** A picture in a folder of the watch. */
+export interface RecordedPicture {
+  folder: string;
+  /** Unix time. */
+  time: number;
+  outcome: object;
+  look?: PictureLook;
+}
+
 export class WatchedPictures implements AsyncDisposable {
   readonly #folder = new TemporaryFolder();
   readonly events: JobEvent[] = [];
   store!: ServiceStore;
   watch = 0;
   #jobs = 0;
+
+  get dataDir(): string {
+    return this.#folder.path;
+  }
 
   async open(): Promise<void> {
     this.store = await openStore(this.#folder.path);
@@ -34,7 +47,7 @@ export class WatchedPictures implements AsyncDisposable {
   async addWatch(changes: Partial<WatchContent>): Promise<void> {
     const content = contentOf(changes);
     const added = { ...content, settings: { ...content.settings, callbackUrl: URL } };
-    this.watch = (await this.store.addWatch('', 'lot', added, [], START)).number;
+    this.watch = (await this.store.addWatch('', 'gate', added, [], START)).number;
   }
 
   /** Stores a job of pictures, taken so many seconds after `START`, and takes them in. */
@@ -42,6 +55,17 @@ export class WatchedPictures implements AsyncDisposable {
     seconds: readonly number[],
     boxesOf: (second: number) => readonly Detection[],
   ): Promise<void> {
+    const pictures = seconds.map((second) => ({
+      folder: 'in',
+      time: START + second,
+      outcome: { detections: boxesOf(second), image: IMAGE },
+    }));
+    await this.recordOutcomes(pictures);
+    await this.check(START + Math.max(...seconds) + SETTLED_S);
+  }
+
+  /** Stores pictures, in this order, as one job that ends when the latest one was taken. */
+  async recordOutcomes(pictures: readonly RecordedPicture[]): Promise<void> {
     this.#jobs += 1;
     const submitted = await this.store.submitFiles({
       jobId: `job_${this.#jobs}`,
@@ -49,23 +73,28 @@ export class WatchedPictures implements AsyncDisposable {
       idempotency: null,
       admit: true,
       watch: this.watch,
-      files: seconds.map((at) => ({ path: `in/${at}.jpg`, version: `0-1-${at}` })),
+      files: pictures.map(({ folder, time }) => ({
+        path: `${folder}/${time}.jpg`,
+        version: `0-1-${folder}-${time}`,
+      })),
     });
     const { number } = submitted!.job;
     const { fencingToken } = (await this.store.start(number, 'w', START))!;
-    const outcomes = seconds.map((second, index) => ({
+    const outcomes = pictures.map(({ time, outcome, look }, index) => ({
       index,
       ok: true,
-      outcome: JSON.stringify({ status: 'ok', detections: boxesOf(second), image: IMAGE }),
-      taken: { time: wallTime(START + second), source: 'exif' as const },
+      outcome: JSON.stringify({ status: 'ok', ...outcome }),
+      taken: { time: wallTime(time), source: 'exif' as const },
+      ...(look !== undefined && { look }),
     }));
-    const at = START + Math.max(...seconds) + 1;
+    const at = Math.max(...pictures.map(({ time }) => time)) + 1;
     expect(await this.store.record(number, fencingToken, outcomes, 'w', at)).not.toBeNull();
-    await this.check(at + SETTLED_S);
   }
 
-  async check(now: number): Promise<void> {
-    while (await this.store.checkCameras(now, []));
+  /** `since`: the watch works since then; null: it does not. */
+  async check(now: number, since: number | null = null): Promise<void> {
+    const working = since === null ? [] : [{ watch: this.watch, since }];
+    while (await this.store.checkCameras(now, working));
   }
 
   told = () =>
