@@ -238,6 +238,9 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, const Hold
   ParseTiles(properties.Get("tiles"), properties, task.tiles);
   if (!properties.Get("digest").IsUndefined()) properties.Read("digest", task.digest);
   if (!properties.Get("look").IsUndefined()) properties.Read("look", task.look);
+  if (!properties.Get("descriptorsAbove").IsUndefined()) {
+    properties.Read("descriptorsAbove", 0, 1, task.descriptors_above.emplace());
+  }
   if (properties.ok()) task.engine = find_model(model);
   if (properties.Get("path").IsNull()) {
     ParseBrought(properties, hold_bytes, task);

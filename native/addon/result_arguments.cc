@@ -59,28 +59,42 @@ void WriteMeta(const TaskResult& result, double* out) {
   std::memcpy(out + kFileAt, file.data(), sizeof(file));
 }
 
-// An array with the look of each result or null; null where no result has one. Empty when the
-// environment is ending.
-Napi::Value ToLooks(Napi::Env env, const std::vector<TaskResult>& results) {
-  const auto has_look = [](const TaskResult& result) { return result.look != nullptr; };
-  if (std::none_of(results.begin(), results.end(), has_look)) return env.Null();
-  const auto looks = Napi::Array::New(env, results.size());
-  if (looks.IsEmpty()) return looks;
-  for (uint32_t i = 0; i < results.size(); ++i) {
-    napi_value value = env.Null();
-    if (const auto& look = results[i].look) {
-      auto grey = Napi::Uint8Array::New(env, look->grey.size());
-      auto object = Napi::Object::New(env);
-      if (grey.IsEmpty() || object.IsEmpty()) return {};
-      std::copy(look->grey.begin(), look->grey.end(), grey.Data());
-      object.Set("grey", grey);
-      object.Set("sharpness", static_cast<double>(look->sharpness));
-      value = object;
-    }
-    if (napi_set_element(env, looks, i, value) != napi_ok) return {};
-  }
-  return looks;
+// Both are empty when the environment is ending.
+Napi::Value ToLook(Napi::Env env, const TaskResult& result) {
+  const auto& grey = result.look->grey;
+  auto cells = Napi::Uint8Array::New(env, grey.size());
+  auto object = Napi::Object::New(env);
+  if (cells.IsEmpty() || object.IsEmpty()) return {};
+  std::copy(grey.begin(), grey.end(), cells.Data());
+  object.Set("grey", cells);
+  object.Set("sharpness", static_cast<double>(result.look->sharpness));
+  return object;
 }
+
+Napi::Value ToDescriptors(Napi::Env env, const TaskResult& result) {
+  const size_t bytes = result.descriptors.size() * sizeof(BoxDescriptor);
+  auto array = Napi::Uint8Array::New(env, bytes);
+  if (!array.IsEmpty()) std::memcpy(array.Data(), result.descriptors.data(), bytes);
+  return array;
+}
+
+// An array with what each result has or null; null where none has it. Empty when the environment is
+// ending.
+Napi::Value ToArray(Napi::Env env, const std::vector<TaskResult>& results,
+                    Napi::Value (*convert)(Napi::Env, const TaskResult&),
+                    bool (*has)(const TaskResult&)) {
+  if (std::none_of(results.begin(), results.end(), has)) return env.Null();
+  const auto array = Napi::Array::New(env, results.size());
+  if (array.IsEmpty()) return array;
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    const Napi::Value value = has(results[i]) ? convert(env, results[i]) : env.Null();
+    if (value.IsEmpty() || napi_set_element(env, array, i, value) != napi_ok) return {};
+  }
+  return array;
+}
+
+bool HasLook(const TaskResult& result) { return result.look != nullptr; }
+bool HasDescriptors(const TaskResult& result) { return !result.descriptors.empty(); }
 
 }  // namespace
 
@@ -98,7 +112,7 @@ Napi::Float64Array ResultArguments::MetaFor(Napi::Env env, size_t result_count) 
   return meta_.Value();
 }
 
-std::optional<std::array<napi_value, 4>> ResultArguments::Make(
+std::optional<std::array<napi_value, 5>> ResultArguments::Make(
     Napi::Env env, const std::vector<TaskResult>& results) {
   const auto count = static_cast<uint32_t>(results.size());
   auto meta = MetaFor(env, results.size());
@@ -118,9 +132,10 @@ std::optional<std::array<napi_value, 4>> ResultArguments::Make(
       return std::nullopt;
     }
   }
-  const Napi::Value looks = ToLooks(env, results);
-  if (looks.IsEmpty()) return std::nullopt;
-  return std::array<napi_value, 4>{meta, boxes, messages, looks};
+  const Napi::Value looks = ToArray(env, results, ToLook, HasLook);
+  const Napi::Value descriptors = ToArray(env, results, ToDescriptors, HasDescriptors);
+  if (looks.IsEmpty() || descriptors.IsEmpty()) return std::nullopt;
+  return std::array<napi_value, 5>{meta, boxes, messages, looks, descriptors};
 }
 
 }  // namespace lattice

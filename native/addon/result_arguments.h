@@ -13,7 +13,8 @@
 
 namespace lattice {
 
-// Builds the arguments of OnNativeResults (src/native/contract.ts): meta, boxes, messages, looks.
+// Builds the arguments of OnNativeResults (src/native/contract.ts): meta, boxes, messages, looks,
+// descriptors.
 // It reuses the meta array and one empty box array across calls, because a typed array per call
 // made garbage collection take 40 % of the time under load.
 class ResultArguments {
@@ -22,7 +23,7 @@ class ResultArguments {
 
   // The next Make overwrites the meta array: JavaScript must read it before it returns. Returns
   // nullopt when the environment is ending.
-  std::optional<std::array<napi_value, 4>> Make(Napi::Env env,
+  std::optional<std::array<napi_value, 5>> Make(Napi::Env env,
                                                 const std::vector<TaskResult>& results);
 
  private:

@@ -7,11 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "native/base/status.h"
 #include "native/boxes/detections.h"
 #include "native/engine/engine.h"
 #include "native/files/file_stamp.h"
+#include "native/image/box_descriptor.h"
 #include "native/image/decode.h"
 #include "native/image/picture_look.h"
 #include "native/tiles/tile_grid.h"
@@ -30,12 +32,20 @@ struct ImageTask {
   std::optional<Image> pixels;
   std::optional<TileSpec> tiles;  // how the picture is cut; nothing: it is not
   bool digest = false;            // whether the result says the SHA-256 of the file
-  bool look = false;              // whether it has the look; the host then decodes the picture
+  bool look = false;              // whether it has the look
+  // Boxes above this score get a descriptor; nothing: none does.
+  std::optional<float> descriptors_above;
   WorkClass work_class = WorkClass::kAsync;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
   DetectionOptions options;
+
+  // Whether more is made of the picture than boxes. The host then decodes it.
+  bool needs_picture() const { return look || descriptors_above.has_value(); }
 };
+
+// Of an image so many boxes get a descriptor at most, the best ones: jobs keep no more boxes.
+inline constexpr size_t kMostDescriptors = 300;
 
 // Milliseconds. `queue` is all waiting: for a decode thread and, decoded, for the network. With
 // tiles the parts' waiting for the network is in `inference`.
@@ -66,6 +76,7 @@ struct TaskResult {
   TileGrid grid;                            // that ran
   std::shared_ptr<const PictureLook> look;  // null where the task did not ask for it
   Detections detections;
+  std::vector<BoxDescriptor> descriptors;  // of the first boxes, in their order
 };
 
 }  // namespace lattice

@@ -32,6 +32,7 @@ using LiveTaskPtr = std::shared_ptr<LiveTask>;
 struct TakenImage {
   TileGrid grid;
   std::shared_ptr<const PictureLook> look = nullptr;
+  std::unique_ptr<const DescribedPicture> described = nullptr;
   EngineInputs inputs;
 };
 
@@ -58,14 +59,16 @@ struct LiveTask {
   size_t file_bytes = 0;  // 0 until they are known
   bool put_off = false;   // its file did not fit the bytes of files
   std::unique_ptr<EngineInput> input;
-  size_t pixel_bytes = 0;  // 0 until they are known
-  TaskResult result;       // filled step by step
+  std::unique_ptr<const DescribedPicture> described;  // where its boxes get descriptors
+  size_t pixel_bytes = 0;                             // 0 until they are known
+  TaskResult result;                                  // filled step by step
   std::unique_ptr<Split> split;
   LiveTaskPtr whole;  // of a part: the task that is answered
   size_t part = 0;    // of `whole`
 
   bool sync() const { return task.work_class == WorkClass::kSync; }
   bool has_file() const { return !task.pixels && task.sent == nullptr; }
+  size_t described_bytes() const { return described ? described->luma.levels.size() : 0; }
 };
 
 // The task that is answered for this one: a part has its picture's.

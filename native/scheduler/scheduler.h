@@ -113,6 +113,7 @@ class Scheduler {
   void BatchLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
   RunningBatchPtr TakeBatch(ClassState& work) LATTICE_REQUIRES(mutex_);
   void RunOrQueue(const LiveTaskPtr& live) LATTICE_RELEASE(mutex_);
+  static std::vector<BoxDescriptor> DescriptorsOf(const LiveTask& live, const Detections& found);
   void RunBatch(const RunningBatch& batch) LATTICE_EXCLUDES(mutex_);
   void LeaveNetwork(const RunningBatch& batch, const Status& status, double inference_ms)
       LATTICE_REQUIRES(mutex_);

@@ -102,6 +102,17 @@ void Scheduler::RunOrQueue(const LiveTaskPtr& live) {
   if (batch != nullptr) RunBatch(*batch);
 }
 
+// Of the best boxes, where the task asks for them.
+std::vector<BoxDescriptor> Scheduler::DescriptorsOf(const LiveTask& live, const Detections& found) {
+  std::vector<BoxDescriptor> descriptors;
+  if (live.described == nullptr) return descriptors;
+  for (const Detection& box : found.boxes) {
+    if (descriptors.size() == kMostDescriptors || box.score <= *live.task.descriptors_above) break;
+    descriptors.push_back(DescriptorOf(*live.described, box.x1, box.y1, box.x2, box.y2));
+  }
+  return descriptors;
+}
+
 void Scheduler::RunBatch(const RunningBatch& batch) {
   Stopwatch watch;
   const Status status =
@@ -115,7 +126,9 @@ void Scheduler::RunBatch(const RunningBatch& batch) {
     Stopwatch post;
     Detections detections;
     if (status.ok()) detections = batch.engine->Detect(batch.work_class, batch.slots.first, i);
+    std::vector<BoxDescriptor> descriptors = DescriptorsOf(*live, detections);
     live->input.reset();
+    live->described.reset();
     const double postprocess_ms = post.Lap();
     mutex_.Lock();
     if (live->whole != nullptr) {
@@ -123,6 +136,7 @@ void Scheduler::RunBatch(const RunningBatch& batch) {
       continue;
     }
     live->result.detections = std::move(detections);
+    live->result.descriptors = std::move(descriptors);
     live->result.times.inference = inference_ms;
     live->result.times.postprocess = postprocess_ms;
     if (!live->answered) End(live, status);

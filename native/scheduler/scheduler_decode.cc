@@ -62,6 +62,7 @@ void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
     const EngineInput& first = *(*taken)->inputs[0];
     result.grid = (*taken)->grid;
     result.look = (*taken)->look;
+    live->described = std::move((*taken)->described);
     result.width = first.width;
     result.height = first.height;
     result.times.decode += first.decode_ms;
@@ -73,7 +74,7 @@ void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
   if (status.ok() && !live->answered) {
     if (!result.grid.is_whole()) return QueueParts(live, **std::move(taken));
     live->input = std::move((*taken)->inputs[0]);
-    SetPixelBytes(live, live->input->pixel_bytes());
+    SetPixelBytes(live, live->input->pixel_bytes() + live->described_bytes());
     return RunOrQueue(live);
   }
   if (!live->answered) End(live, std::move(status));
@@ -95,7 +96,7 @@ std::optional<Result<TakenImage>> Scheduler::TakeByEngine(const LiveTaskPtr& liv
   }
   const EncodedImage encoded = DescribeEncoded(task.sent != nullptr ? *task.sent : live->file);
   const int parts = ExpectedParts(task, encoded);
-  const bool by_engine = parts == 1 && !task.look;
+  const bool by_engine = parts == 1 && !task.needs_picture();
   const PixelLayout layout = parts == 1 ? FastestLayout() : PixelLayout::kRgb;
   const size_t bytes = by_engine ? task.engine->ExpectedBytes(encoded, options_.limits)
                                  : ExpectedPixelBytes(encoded, options_.limits, layout);

@@ -51,18 +51,20 @@ Result<TakenImage> Scheduler::TakeParts(const ImageTask& task, Image picture) {
   }
   Stopwatch watch;
   std::shared_ptr<const PictureLook> look;
-  if (task.look) {
-    try {
-      look = std::make_shared<PictureLook>(LookOf(picture));
-    } catch (const std::bad_alloc&) {
-      return Status(StatusCode::kOverloaded, "There is not enough memory for the picture's look.");
+  std::unique_ptr<const DescribedPicture> described;
+  try {
+    if (task.look) look = std::make_shared<PictureLook>(LookOf(picture));
+    if (task.descriptors_above) {
+      described = std::make_unique<DescribedPicture>(DescribedPictureOf(picture));
     }
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOverloaded, "There is not enough memory for the picture's look.");
   }
   const double look_ms = watch.Lap();
   auto inputs = task.engine->Take(std::move(picture), grid.Parts());
   if (!inputs.ok()) return inputs.status();
   (*inputs)[0]->preprocess_ms += look_ms;
-  return TakenImage{grid, std::move(look), *std::move(inputs)};
+  return TakenImage{grid, std::move(look), std::move(described), *std::move(inputs)};
 }
 
 Result<TakenImage> Scheduler::DecodeParts(const ImageTask& task, const EncodedImage& encoded,
@@ -106,7 +108,7 @@ void Scheduler::QueueParts(const LiveTaskPtr& live, TakenImage taken) {
     live->split->parts.push_back(part);
     Move(part, TaskState::kReady);
   }
-  SetPixelBytes(live, shared_bytes);
+  SetPixelBytes(live, shared_bytes + live->described_bytes());
   Move(live, TaskState::kSplit);
   Release();
 }
@@ -128,8 +130,10 @@ void Scheduler::EndPart(const LiveTaskPtr& part, const Status& status, Detection
 
   Stopwatch watch;
   Detections merged = MergeTiles(grid, split.found, part->task.options);
+  std::vector<BoxDescriptor> descriptors = DescriptorsOf(*whole, merged);
   mutex_.Lock();
   whole->result.detections = std::move(merged);
+  whole->result.descriptors = std::move(descriptors);
   whole->result.times.postprocess = watch.Lap();
   if (!whole->answered) End(whole, status);
   Release();

@@ -72,6 +72,35 @@ TEST_F(SchedulerTilesTest, APictureHasOneLookWhereItsTaskAsksForIt) {
   EXPECT_EQ(results_->Wait(7).look, nullptr);
 }
 
+TEST_F(SchedulerTilesTest, BoxesAboveAScoreHaveDescriptorsWhereTheTaskAsksForThem) {
+  Start({}, 1, {});
+  ImageTask task = TiledTask(5);
+  // Not in the rows of the marks.
+  for (size_t at = 0; at < task.pixels->data.size(); at += 7) {
+    if (at / (3 * 64) % 32 != 0) task.pixels->data[at] = 200;
+  }
+  const DescribedPicture picture = DescribedPictureOf(*task.pixels);
+  // Of the tiles' boxes, the second weakest one's own.
+  task.descriptors_above = static_cast<float>(Mark(5, 1)) / (1 << 20);
+  ImageTask whole = task;
+  whole.id = 6;
+  whole.tiles.reset();
+  whole.descriptors_above = 0;
+  Submit(std::move(task));
+  Submit(std::move(whole));
+  Submit(TiledTask(7));
+  for (const auto& [id, count] : {std::pair{5U, 2U}, std::pair{6U, 1U}}) {
+    const TaskResult result = results_->Wait(id);
+    ASSERT_EQ(result.descriptors.size(), count) << id;
+    for (size_t i = 0; i < count; ++i) {
+      const Detection& box = result.detections.boxes[i];
+      EXPECT_EQ(result.descriptors[i], DescriptorOf(picture, box.x1, box.y1, box.x2, box.y2));
+      EXPECT_NE(result.descriptors[i], BoxDescriptor{});
+    }
+  }
+  EXPECT_TRUE(results_->Wait(7).descriptors.empty());
+}
+
 TEST_F(SchedulerTilesTest, AllPartsAreOneBatchWhereItHoldsThem) {
   SimulatedEngine::Options options;
   options.max_batch = 8;
