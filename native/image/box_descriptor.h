@@ -1,4 +1,4 @@
-// What a box of a picture shows, in so few bytes that each box can keep its own.
+// A box of a picture reduced to so few bytes that each box can keep its own.
 #ifndef LATTICE_IMAGE_BOX_DESCRIPTOR_H_
 #define LATTICE_IMAGE_BOX_DESCRIPTOR_H_
 
@@ -15,12 +15,12 @@ using BoxDescriptor = std::array<uint8_t, 64>;
 // The long side that a picture has at most once it is reduced.
 inline constexpr int kDescribedSide = 1280;
 
-// What is kept of a picture until its boxes are known.
+// A picture as it is kept until its boxes are known.
 struct DescribedPicture {
-  // Of the shown picture, in whose pixels boxes are.
+  // The sides of the shown picture, in whose pixels boxes are.
   int width = 0;
   int height = 0;
-  // Of the shown picture, each side divided by the least whole number that is enough.
+  // The shown picture, each side divided by the least whole number that is enough.
   GreyPicture<uint8_t> luma;
 };
 

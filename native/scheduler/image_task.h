@@ -44,7 +44,7 @@ struct ImageTask {
   bool needs_picture() const { return look || descriptors_above.has_value(); }
 };
 
-// Of an image so many boxes get a descriptor at most, the best ones: jobs keep no more boxes.
+// So many boxes of an image get a descriptor at most, the best ones: jobs keep no more boxes.
 inline constexpr size_t kMostDescriptors = 300;
 
 // Milliseconds. `queue` is all waiting: for a decode thread and, decoded, for the network. With

@@ -102,7 +102,7 @@ void Scheduler::RunOrQueue(const LiveTaskPtr& live) {
   if (batch != nullptr) RunBatch(*batch);
 }
 
-// Of the best boxes, where the task asks for them.
+// Those of the best boxes, where the task asks for them.
 std::vector<BoxDescriptor> Scheduler::DescriptorsOf(const LiveTask& live, const Detections& found) {
   std::vector<BoxDescriptor> descriptors;
   if (live.described == nullptr) return descriptors;

@@ -56,7 +56,7 @@ const FIELDS = {
     kind: 'choice',
     values: ['off', 'unchanged', 'content'],
     default: 'off',
-    text: 'Which images take over a stored result of an earlier job and do not run. unchanged: images whose file, model, options and release are the same as for that result. content: the same, but a file is compared by its bytes and may lie in another place. Images of jobs with `annotate` always run',
+    text: 'Which images take over a stored result of an earlier job and do not run. unchanged: images whose file, model, options and release are the same as for that result. content: the same, but a file is compared by its bytes and may lie in another place. Images of jobs with `annotate` or `places` always run',
     flag: '--reuse <which>',
   },
   places: {

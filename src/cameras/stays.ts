@@ -198,14 +198,15 @@ function expectedDeviation({ scatter, box: [left, top, right, bottom] }: Stay, r
 
 /**
  * Mean difference of the bytes, 0 to 255; null where one is lacking. A descriptor is 64 bytes in hexadecimal, made of
- * the gradients of the box, which light changes little:
+ * the gradients of the box, which light changes little (`DescriptorOf` in native/image):
  *
- * 1. The box is cut in 24 x 24 cells; each has the mean luminance (77 R + 150 G + 29 B) / 256 of the pixels that it
- *    touches, one at least.
+ * 1. The picture as it is shown is reduced to its luma, that of JFIF, by means over n x n pixels, where n is the least
+ *    number by which no side is longer than 1280. The box is cut in 24 x 24 cells; each has the mean of the reduced
+ *    pixels that it touches, one at least.
  * 2. Each cell but those at the border has a gradient: right less left, below less above. Its length is added to one
  *    of 4 orientations, from 0 to 180 degrees, of its block; there are 4 x 4 blocks of 6 x 6 cells.
  * 3. The 64 sums (by rows of blocks, then orientation) are divided by the root of their squares' sum plus 20; a byte is
- *    255 times the least of 1 and 3 times that.
+ *    255 times the least of 1 and 3 times that, rounded.
  */
 export function descriptorDistance(one?: string, other?: string): number | null {
   if (one === undefined || other?.length !== one.length) return null;

@@ -27,6 +27,8 @@ export interface DetectRequest {
   scoreFloor?: number;
   /** Whether the result has the look of the picture. */
   look?: boolean;
+  /** The boxes of `found` above this confidence have descriptors. Absent: none has. */
+  descriptorsAbove?: number;
   /** `sync` runs before all `async` work. */
   kind: 'sync' | 'async';
   /** Effective priority of async work, 0 to 10. */

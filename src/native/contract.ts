@@ -250,6 +250,8 @@ export interface NativeTask
    * a GPU.
    */
   look?: boolean | undefined;
+  /** The best boxes above this confidence have descriptors; none when left out. The picture is decoded likewise. */
+  descriptorsAbove?: number | undefined;
   /** `sync` goes in front of every `async` task. */
   kind: 'sync' | 'async';
   /** Effective priority, higher first; ties in submission order. */
@@ -343,12 +345,14 @@ export const NATIVE_CODES = [
  * `boxes[i]` holds n x 6 floats (x1, y1, x2, y2, confidence, class id), source pixels after EXIF orientation,
  * sorted by confidence. `messages[i]` is null for ok. `meta` may be longer than needed, and is valid during the call
  * only, because the addon reuses it. Images without boxes share one empty array. `looks` is null where none has one.
+ * `descriptors[i]` holds 64 bytes for each of the first boxes; it and the whole are null where there are none.
  */
 export type OnNativeResults = (
   meta: Float64Array,
   boxes: Float32Array[],
   messages: (string | null)[],
   looks: (PictureLook | null)[] | null,
+  descriptors: (Uint8Array | null)[] | null,
 ) => void;
 
 /** Decoded images, counted by the decoder. */

@@ -52,6 +52,8 @@ export interface RawResult {
   file: FileRead | null;
   /** Null where the task did not ask for it. */
   look: PictureLook | null;
+  /** See `ImageResult`. */
+  descriptors: Uint8Array | null;
 }
 
 interface Waiting {
@@ -301,7 +303,7 @@ export class Core {
     return waiting;
   }
 
-  #settle(...[meta, boxes, messages, looks]: Parameters<OnNativeResults>): void {
+  #settle(...[meta, boxes, messages, looks, descriptors]: Parameters<OnNativeResults>): void {
     if (this.#integers.buffer !== meta.buffer) this.#integers = new BigUint64Array(meta.buffer);
     for (const [index, rows] of boxes.entries()) {
       const start = index * RESULT_STRIDE;
@@ -309,8 +311,8 @@ export class Core {
       const field = (name: keyof typeof ResultField) => meta[start + ResultField[name]] ?? 0;
       const waiting = this.#take(field('id'));
       const code = NATIVE_CODES[field('code')] ?? 'internal_error';
-      const look = looks?.[index] ?? null;
-      if (code === 'ok') waiting?.resolve({ ...toResult(field, rows), file, look });
+      const more = { look: looks?.[index] ?? null, descriptors: descriptors?.[index] ?? null };
+      if (code === 'ok') waiting?.resolve({ ...toResult(field, rows), file, ...more });
       else waiting?.reject(toImageError(code, messages[index] ?? code, file));
     }
   }
@@ -326,7 +328,7 @@ const NATIVE_STAGES = STAGES.filter((stage) => stage !== 'model_load');
 function toResult(
   field: (name: keyof typeof ResultField) => number,
   boxes: Float32Array,
-): Omit<RawResult, 'file' | 'look'> {
+): Omit<RawResult, 'file' | 'look' | 'descriptors'> {
   return {
     width: field('width'),
     height: field('height'),

@@ -26,6 +26,8 @@ export interface PictureRow extends StoredFound {
   failed: number;
   classCounts: string;
   regionCounts: string | null;
+  /** See `describedBoxes`. */
+  descriptors: Uint8Array | null;
   /** JSON; null where the image keeps its boxes. */
   outcome: string | null;
 }
@@ -121,7 +123,7 @@ export const readPictures = (statements: Statements, tasks: readonly number[]): 
   statements.all(READ, JSON.stringify(tasks)) as PictureRow[];
 
 const READ = `SELECT image_facts.task, job_images.path, taken, taken_from AS takenFrom, failed,
-    class_counts AS classCounts, region_counts AS regionCounts, found, view,
+    class_counts AS classCounts, region_counts AS regionCounts, found, view, descriptors,
     CASE WHEN found IS NULL THEN outcome END AS outcome
   FROM json_each(?) AS picture CROSS JOIN image_facts ON image_facts.task = picture.value
   CROSS JOIN job_images USING (task) LEFT JOIN image_boxes USING (task)`;

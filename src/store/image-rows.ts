@@ -58,7 +58,10 @@ export class ImageFacts {
   }
 
   /** `path` is that of the image. Call `save` after the last one. */
-  add({ index, outcome, taken: written, keys, found }: NewOutcome, path: string): void {
+  add(
+    { index, outcome, taken: written, keys, found, descriptors = null }: NewOutcome,
+    path: string,
+  ): void {
     const task = taskId(this.#jobNumber, index);
     const image = JSON.parse(outcome) as ImageOutcome;
     for (const { name } of FIGURE_ROWS) if (COUNTED[name](image)) this.figures[name] += 1;
@@ -104,8 +107,10 @@ export class ImageFacts {
     );
     if (image.status === 'ok' && found) {
       const view = image.view === undefined ? null : JSON.stringify(image.view);
-      const sql = 'INSERT INTO image_boxes (task, found, view, counted) VALUES (?, ?, ?, ?)';
-      this.#statements.run(sql, task, found, view, counted);
+      this.#statements.run(
+        'INSERT INTO image_boxes (task, found, view, counted, descriptors) VALUES (?, ?, ?, ?, ?)',
+        ...[task, found, view, counted, descriptors],
+      );
     }
     if (annotatedPath === undefined) return;
     this.#statements.run(

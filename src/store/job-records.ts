@@ -133,6 +133,8 @@ export interface NewOutcome {
   /** See `packFound`. */
   found?: Uint8Array | null;
   look?: PictureLook | null;
+  /** See `ImageResult`. */
+  descriptors?: Uint8Array | null;
 }
 
 /** A result that an image may take over. */

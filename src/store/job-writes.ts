@@ -173,7 +173,13 @@ export class JobWrites {
     const figures = figuresBy((name) => row[name] + facts.figures[name]);
     const succeeded = finished - figures.failedImages;
     const bytes =
-      lengthOf(stored.flatMap(({ outcome, found }) => [outcome, found ?? ''])) -
+      lengthOf(
+        stored.flatMap(({ outcome, found, descriptors }) => [
+          outcome,
+          found ?? '',
+          descriptors ?? '',
+        ]),
+      ) -
       stored.length * OUTCOME_BYTES;
     this.#statements.run(
       `UPDATE jobs SET finished = ?, succeeded = ?, ${OWN_COLUMNS.map(({ column }) => `${column} = ?`).join(', ')},

@@ -88,7 +88,7 @@ export class PlaceFold {
     const options = optionsOf(asked, all, row.view);
     const rules = rulesOf(options);
     const found = foundOf(row.found, resultOf(row), all, rules.faintConfidence);
-    const faint = faintBoxes(found, options, rules);
+    const faint = faintBoxes(found, options, rules, row.descriptors);
     const picture = { key: String(row.task), time, ...found.image, boxes: faint };
     const placed = foldPicture(state.places, picture, rules);
     for (const change of placed.changes) {

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { foldText } from '../base/fold-text.js';
 import { COUNTS_BY_HOUR, FUNCTIONS_OF_COUNTS, SUM_OF } from './count-migration.js';
+import { BOX_DESCRIPTORS } from './descriptor-migration.js';
 import { CAMERA_HEALTH } from './health-migration.js';
 import { KEY_USE } from './key-use-migration.js';
 import { CAMERA_PLACES } from './place-migration.js';
@@ -405,6 +406,7 @@ const MIGRATIONS = [
   ALTER TABLE dismissed_places ADD COLUMN pattern TEXT;
   ALTER TABLE dismissed_places ADD COLUMN named TEXT;
   `,
+  BOX_DESCRIPTORS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -3,7 +3,9 @@
  * the last picture of a stay only, so all pictures of the camera are read before the first one is counted.
  */
 import type { Detection, ImageSize } from '../api/schemas/image.js';
+import { describedBoxes, type DescribedBox } from '../boxes/box-descriptors.js';
 import { countClasses, countRegions } from '../boxes/class-counts.js';
+import type { FoundBoxes } from '../boxes/found-boxes.js';
 import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
 import { sortIntoRegions, withoutMasked } from '../boxes/regions.js';
 import { dismissalOf } from '../cameras/dismissal.js';
@@ -136,7 +138,7 @@ export class StandingBoxes {
     const found = foundOf(row.found, resultOf(row), all, rules.faintConfidence);
     const { detections, regionCounts } = refineDetections(found, options);
     const dismissed = this.#dismissed.of(job.keyId, row);
-    const faint = faintBoxes(found, options, rules);
+    const faint = faintBoxes(found, options, rules, row.descriptors);
     const asked = options.regions ?? [];
     const standing = { taken, task, image: found.image, dismissed, asked };
     const inPlaces = this.#place(standing, faint, rules);
@@ -152,7 +154,7 @@ export class StandingBoxes {
   /** Where the boxes of a picture are. A picture without a time stands nowhere in the order of them. */
   #place(
     { taken, task, image, dismissed, asked }: StandingPicture,
-    boxes: Detection[],
+    boxes: DescribedBox[],
     rules: PlaceRules,
   ): ReadonlyMap<Detection['box'], InPlace> {
     const time = secondsOf(taken);
@@ -274,10 +276,12 @@ export function rulesOf(options: DetectOptions): PlaceRules {
 
 /** The boxes that may be of a place: of the classes that are asked for, in whatever region. */
 export function faintBoxes(
-  found: Parameters<typeof refineDetections>[0],
+  found: FoundBoxes,
   options: DetectOptions,
   { faintConfidence }: PlaceRules,
-): Detection[] {
+  descriptors: PictureRow['descriptors'],
+): DescribedBox[] {
   const faint = { ...options, confidence: faintConfidence, classThresholds: {}, regions: null };
-  return refineDetections(found, faint).detections;
+  const { detections } = refineDetections(found, faint);
+  return describedBoxes(detections, found.detections, descriptors);
 }

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { NO_LABELS } from '../../src/api/job-labels.js';
 import { LatticeError } from '../../src/api/errors.js';
 import { Allowances } from '../../src/store/allowances.js';
+import type { ImageResult } from '../../src/api/schemas/image.js';
+import type { DetectRequest } from '../../src/execution/detector.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { ended, imagesNamed, openTestJobs, specOf, TemporaryFolder } from './job-folder.js';
 import { silent } from '../support/silent-logger.js';
@@ -194,4 +196,28 @@ test('what keys have is what their jobs take, through every change of a job and 
   await jobs.service.remove(kept.jobId, 'a');
   await jobs.service.remove(cancelled.job.jobId, 'a');
   expect((await jobs.store.storeUse())[0]).toMatchObject({ bytes: 0, staying: 0 });
+});
+
+class DescribingDetector extends FakeDetector {
+  override async detect(request: DetectRequest): Promise<ImageResult> {
+    const result = await super.detect(request);
+    const isAsked = request.descriptorsAbove !== undefined;
+    return { ...result, ...(isAsked && { descriptors: new Uint8Array(64) }) };
+  }
+}
+
+test('descriptors of boxes count in the bytes of a job', async () => {
+  using folder = new TemporaryFolder();
+  const detector = new DescribingDetector();
+  await using jobs = await openTestJobs(folder, { scoreFloor: 0.05 }, detector);
+  for (const [keyId, places] of [
+    ['a', true],
+    ['b', false],
+  ] as const) {
+    const { job } = await jobs.service.submit(specOf({ keyId, places }));
+    await ended(jobs.service, job.jobId);
+  }
+  const [a, b] = await jobs.store.storeUse();
+  // The settings are shorter by a letter.
+  expect(a!.bytes - b!.bytes).toBe(64 - 1);
 });

@@ -58,6 +58,24 @@ test('pixels, files, tiles and turned pictures have the look of what they show',
   expect(differenceOf(turned.grey, look.grey)).toBeLessThan(1);
 });
 
+test('boxes above a confidence have descriptors where the task asks for them', async () => {
+  const [plain, all, some] = await Promise.all([
+    core.run(taskFor(model)),
+    core.run(taskFor(model, { descriptorsAbove: 0 })),
+    core.run(taskFor(model, { descriptorsAbove: 0.5 })),
+  ]);
+  expect(plain.descriptors).toBeNull();
+  expect(all.boxes).toEqual(plain.boxes);
+  const scores = Array.from({ length: all.boxes.length / 6 }, (_, at) => all.boxes[6 * at + 4]!);
+  expect(all.descriptors).toHaveLength(64 * scores.length);
+  const above = scores.filter((score) => score > 0.5).length;
+  expect(above).toBeGreaterThan(0);
+  expect(some.descriptors).toEqual(all.descriptors!.subarray(0, 64 * above));
+  await expect(core.run(taskFor(model, { descriptorsAbove: 2 }))).rejects.toThrow(
+    'descriptorsAbove',
+  );
+});
+
 const shared = sharedData();
 describe.skipIf(shared === null)('photos', () => {
   const photos = ['bus.jpg', 'alpr-eu7-2048x1536.jpg', 'cars-1920x1278-progressive.jpg'].map(

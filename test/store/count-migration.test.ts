@@ -16,6 +16,7 @@ const WITHOUT_COUNTS = `
   DROP TABLE job_counts;
   DROP TABLE scope_counts;
   ALTER TABLE image_boxes DROP COLUMN counted;
+  ALTER TABLE image_boxes DROP COLUMN descriptors;
   ALTER TABLE swept_jobs DROP COLUMN owner;
   ALTER TABLE swept_jobs DROP COLUMN watch;
   ALTER TABLE swept_jobs DROP COLUMN tags;
@@ -27,7 +28,7 @@ const WITHOUT_COUNTS = `
   DROP TABLE camera_events;
   ALTER TABLE outbox DROP COLUMN news;
   ALTER TABLE webhook_deliveries DROP COLUMN news;
-  PRAGMA user_version = ${SCHEMA_VERSION - 5};`;
+  PRAGMA user_version = ${SCHEMA_VERSION - 6};`;
 
 /** In the time zone of this machine. */
 const modifiedNs = String(BigInt(new Date(2025, 10, 26, 14, 30).getTime()) * 1_000_000n);

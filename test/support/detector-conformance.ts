@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
+import { describedBoxes } from '../../src/boxes/box-descriptors.js';
 import { unpackFound } from '../../src/boxes/found-boxes.js';
 import { intersectionOverUnion } from '../../src/boxes/overlap.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
@@ -107,6 +108,16 @@ export function detectorConformance(
       expect(look?.grey).toHaveLength(LOOK_CELLS);
       expect(levelsOf(look!.grey).spread).toBeGreaterThan(LEAST_SPREAD);
       expect(look?.sharpness).toBeGreaterThan(0);
+    });
+
+    it('have descriptors of the boxes that they found where the request asks for it', async () => {
+      expect(await detect()).not.toHaveProperty('descriptors');
+      const more = { scoreFloor: 0.05, descriptorsAbove: 0.25 };
+      const { found, descriptors } = await detect({ confidence: 0.9 }, more);
+      const boxes = unpackFound(found!, 0.25).detections;
+      expect(descriptors).toHaveLength(64 * boxes.length);
+      const described = describedBoxes(boxes, boxes, descriptors!);
+      expect(new Set(described.map(({ descriptor }) => descriptor)).size).toBe(boxes.length);
     });
 
     it('have all boxes above a score floor where the request has one, whatever it asks for', async () => {

@@ -165,7 +165,7 @@ class JobOptions(TypedDict, total=False):
     #: Which images take over a stored result of an earlier job and do not run. unchanged: images
     #: whose file, model, options and release are the same as for that result. content: the same,
     #: but a file is compared by its bytes and may lie in another place. Images of jobs with
-    #: `annotate` always run
+    #: `annotate` or `places` always run
     reuse: Literal["off", "unchanged", "content"] | None
     #: Tells vehicles apart that stand one after another in one place, for `static` and places; each
     #: folder of pictures is a camera. In a watch also the events place_occupied and place_left, of
@@ -243,7 +243,7 @@ class WatchOptions(TypedDict, total=False):
     #: Which images take over a stored result of an earlier job and do not run. unchanged: images
     #: whose file, model, options and release are the same as for that result. content: the same,
     #: but a file is compared by its bytes and may lie in another place. Images of jobs with
-    #: `annotate` always run
+    #: `annotate` or `places` always run
     reuse: Literal["off", "unchanged", "content"] | None
     #: Tells vehicles apart that stand one after another in one place, for `static` and places; each
     #: folder of pictures is a camera. In a watch also the events place_occupied and place_left, of

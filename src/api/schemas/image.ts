@@ -142,4 +142,6 @@ export interface ImageResult extends ProcessedImage {
   found?: Uint8Array;
   /** Absent where the request did not ask for it. */
   look?: PictureLook;
+  /** Those of the first boxes of `found` in their order, see `descriptorDistance`; absent where there are none. */
+  descriptors?: Uint8Array;
 }

@@ -118,7 +118,7 @@ export class WorkerSession {
     this.#inHand.set(lease, abort);
     const { signal } = abort;
     try {
-      const { found, look, ...result } = await this.#parts.detector.detect({
+      const { found, look, descriptors, ...result } = await this.#parts.detector.detect({
         ...request,
         ...(image === undefined ? {} : { image }),
         signal,
@@ -126,6 +126,7 @@ export class WorkerSession {
       const packed = {
         ...(found && { found: textOf(found) }),
         ...(look && { look: { ...look, grey: textOf(look.grey) } }),
+        ...(descriptors && { descriptors: textOf(descriptors) }),
       };
       this.#send({ type: 'result', lease, result, ...packed });
     } catch (thrown) {

@@ -69,7 +69,7 @@ export interface NativeWorkerParts {
 
 type EngineOptions = Pick<
   CoreTask,
-  'confidence' | 'iou' | 'tiles' | 'maxDetections' | 'classIds' | 'look'
+  'confidence' | 'iou' | 'tiles' | 'maxDetections' | 'classIds' | 'look' | 'descriptorsAbove'
 >;
 
 /** `confidence`: that the engine was asked for. */
@@ -153,20 +153,20 @@ export class NativeWorker implements Worker {
     model: LoadedModel,
     { started, loadMs }: { started: number; loadMs: number },
   ): Promise<ImageResult> {
-    const { options, scoreFloor } = request;
+    const { options, scoreFloor, look, descriptorsAbove } = request;
     if (model.distrust !== null) throw model.distrust;
     // Refuses a threshold for a class that the model lacks.
     model.classes.ids(Object.keys(options.classThresholds));
     const classIds = model.classes.ids(options.classes);
     const floor = scoreFloor ?? this.#parts.scoreFloor;
     const run = (how: EngineOptions) => this.#runEngine(request, model, loadMs, how);
-    const asked = { ...engineParameters(options, floor), classIds: null, look: request.look };
-    const raw = await run(asked);
+    const asked = { ...engineParameters(options, floor), classIds: null };
+    const raw = await run({ ...asked, look, descriptorsAbove });
     const found = foundBy(raw, model, asked.confidence);
     // A GPU gives the best 300 boxes: those of other classes may have taken the places of some that are asked for.
     const least = leastThreshold(options);
     const isShort = found.isCut && found.floor > least && classIds !== null;
-    const own = isShort ? await run({ ...asked, confidence: least, classIds, look: false }) : raw;
+    const own = isShort ? await run({ ...asked, confidence: least, classIds }) : raw;
     const answered = isShort ? foundBy(own, model, least) : found;
     const { digest, source, precision } = model.version;
     return {
@@ -183,6 +183,7 @@ export class NativeWorker implements Worker {
       workerId: this.workerId,
       ...(scoreFloor !== undefined && { found: packFound(found) }),
       ...(raw.look !== null && { look: raw.look }),
+      ...(raw.descriptors !== null && { descriptors: raw.descriptors }),
     };
   }
 

@@ -246,10 +246,11 @@ export class RemoteWorker implements Worker {
       case 'result': {
         const lease = this.#close(frame.lease);
         const model = lease?.modelName ?? '';
-        const { found, look, result } = frame;
+        const { found, look, descriptors, result } = frame;
         const packed = {
           ...(found !== undefined && { found: bytesOf(found) }),
           ...(look !== undefined && { look: { ...look, grey: bytesOf(look.grey) } }),
+          ...(descriptors !== undefined && { descriptors: bytesOf(descriptors) }),
         };
         lease?.resolve({ ...result, model, workerId: this.workerId, ...packed });
         break;

@@ -113,6 +113,8 @@ const workerFrameSchema = z.discriminatedUnion('type', [
     found: z.string().exactOptional(),
     /** The look of the result, its grey in base64. */
     look: z.object({ grey: z.string(), sharpness: z.number() }).exactOptional(),
+    /** Those of the result, in base64. */
+    descriptors: z.string().exactOptional(),
   }),
   z.object({ type: z.literal('failed'), lease: z.int(), error: errorSchema }),
   /** Takes no more images; the socket closes when it has answered those in hand. */
@@ -145,6 +147,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
       digest: z.boolean().exactOptional(),
       scoreFloor: z.number().exactOptional(),
       look: z.boolean().exactOptional(),
+      descriptorsAbove: z.number().exactOptional(),
       priority: z.number().exactOptional(),
       /** Milliseconds left when it was sent. */
       deadlineMs: z.number().exactOptional(),

@@ -5,6 +5,7 @@ import { hasMoved, mayBeWritten, type FileRead } from '../../api/schemas/file-re
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult, PictureLook } from '../../api/schemas/image.js';
 import type { NamedVersion } from '../../api/schemas/model.js';
+import { PLACE_RULES } from '../../cameras/place-tracker.js';
 import type { Detector } from '../../execution/detector.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
 import type { PictureTime } from '../../files/wall-time.js';
@@ -60,7 +61,7 @@ export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 
 /** The facts of an image that was not run. */
-const NOTHING = { taken: null, keys: null, found: null, look: null };
+const NOTHING = { taken: null, keys: null, found: null, look: null, descriptors: null };
 
 interface Ended {
   workerId: string;
@@ -71,6 +72,8 @@ interface Ended {
   found: Uint8Array | null;
   /** Null where the job does not ask for it. */
   look: PictureLook | null;
+  /** See `ImageResult`; null where the job does not ask for them. */
+  descriptors: Uint8Array | null;
 }
 
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
@@ -99,16 +102,17 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
     try {
       const { settings, image } = run;
       const { options, used } = runner.views.resolve(settings.options, image.path, settings.keyId);
-      const { result, outcome, found, look } = await withPicture(runner, run, async (picture) => {
+      const { result, outcome, ...more } = await withPicture(runner, run, async (picture) => {
         const request = { ...requestOf(run), options, ...(picture && { image: picture }) };
-        const { found = null, look = null, ...result } = await runner.detector.detect(request);
+        const detected = await runner.detector.detect(request);
+        const { found = null, look = null, descriptors = null, ...result } = detected;
         const outcome = await outcomeOf(runner, run, picture, { ...result, ...used });
-        return { result, outcome, found, look };
+        return { result, outcome, found, look, descriptors };
       });
       const keys = runner.reuse?.keysOf(settings, image.path, result) ?? null;
       const { workerId, modelDigest } = result;
       const model = versionOf({ ...result, name: result.model, digest: modelDigest });
-      return { kind: 'done', outcome, workerId, taken: await time, keys, model, found, look };
+      return { kind: 'done', outcome, workerId, taken: await time, keys, model, ...more };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -181,6 +185,7 @@ function requestOf({ jobNumber, settings, image, model, priority, deadlineMs, si
     ...(settings.keyId !== null && { keyId: settings.keyId }),
     ...((settings.reuse === 'content' || settings.cameraHealth) && { digest: true }),
     ...(settings.cameraHealth && { look: true }),
+    ...(settings.places && { descriptorsAbove: PLACE_RULES.faintConfidence }),
     ...(settings.scoreFloor !== undefined && { scoreFloor: settings.scoreFloor }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };

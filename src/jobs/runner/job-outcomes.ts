@@ -67,9 +67,10 @@ export class JobOutcomes {
     return this.#unsaved.length > 0 && !this.#saving;
   }
 
-  add(index: number, { outcome, workerId, taken, keys, found, look }: KnownEnd): void {
+  add(index: number, { outcome, workerId, taken, keys, found, look, descriptors }: KnownEnd): void {
     const ok = outcome.status === 'ok';
-    this.#add({ index, ok, outcome: JSON.stringify(outcome), taken, keys, found, look }, workerId);
+    const more = { taken, keys, found, look, descriptors };
+    this.#add({ index, ok, outcome: JSON.stringify(outcome), ...more }, workerId);
   }
 
   /** The image did not run. */

@@ -34,11 +34,11 @@ export class Reuse {
   }
 
   /**
-   * Whether `takeOver` may give anything. A drawn copy and a look are made of an image that runs; photos of an upload
-   * are its own.
+   * Whether `takeOver` may give anything. A drawn copy, a look and descriptors are made of an image that runs; photos
+   * of an upload are its own.
    */
-  isWanted({ reuse, annotate, upload, scoreFloor, cameraHealth }: JobSettings): boolean {
-    const mustRun = annotate || cameraHealth === true || upload !== undefined;
+  isWanted({ reuse, annotate, places, upload, scoreFloor, cameraHealth }: JobSettings): boolean {
+    const mustRun = annotate || places || cameraHealth === true || upload !== undefined;
     return reuse !== 'off' && !mustRun && scoreFloor !== undefined;
   }
 

@@ -45,6 +45,7 @@ function openWorker() {
       tiles: null,
       file: null,
       look: null,
+      descriptors: null,
     });
   };
   const model = {

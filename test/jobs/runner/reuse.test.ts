@@ -164,13 +164,14 @@ test('another question is asked of the stored boxes: what comes of it is as if t
   expect(one).toEqual(other);
 });
 
-test('a result is not taken over where it failed, is drawn, or was removed', async () => {
+test('a result is not taken over where it failed, is drawn or described, or was removed', async () => {
   await using set = await open(['a.jpg', 'b.jpg']);
   set.detector.answer = ({ path }) => (path === 'b.jpg' ? 'invalid_image' : 'ok');
   await set.run();
   set.detector.answer = () => 'ok';
   expect((await set.run()).ran).toEqual(['b.jpg']);
   expect((await set.run({ annotate: true })).ran).toEqual(['a.jpg', 'b.jpg']);
+  expect((await set.run({ places: true })).ran).toEqual(['a.jpg', 'b.jpg']);
   const { job } = await set.run();
   expect(job.reusedImages).toBe(2);
   await set.reopen({ resultTtlHours: 1e-9, retentionIntervalMs: 10 });

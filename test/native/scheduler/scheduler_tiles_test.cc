@@ -80,7 +80,7 @@ TEST_F(SchedulerTilesTest, BoxesAboveAScoreHaveDescriptorsWhereTheTaskAsksForThe
     if (at / (3 * 64) % 32 != 0) task.pixels->data[at] = 200;
   }
   const DescribedPicture picture = DescribedPictureOf(*task.pixels);
-  // Of the tiles' boxes, the second weakest one's own.
+  // The score of the second weakest box of the tiles: those above it are two.
   task.descriptors_above = static_cast<float>(Mark(5, 1)) / (1 << 20);
   ImageTask whole = task;
   whole.id = 6;
