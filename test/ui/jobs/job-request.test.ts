@@ -38,6 +38,7 @@ test('every field of the form is sent', () => {
     tags: ['night'],
     keep: true,
     annotate: true,
+    places: null,
   });
 });
 
@@ -81,10 +82,16 @@ test('metadata that is no JSON object is refused before it is sent', () => {
 test('an untouched field of the form is not given, and white space around an address is left out', () => {
   const form: Record<string, string> = { priority: '7', callback_url: ' https://example.org/a ' };
   const read = givenFields((name) => form[name] ?? '');
-  expect(read).toEqual({ priority: 7, callback_url: 'https://example.org/a', annotate: null });
+  expect(read).toEqual({
+    priority: 7,
+    callback_url: 'https://example.org/a',
+    annotate: null,
+    places: null,
+  });
   expect(givenFields((name) => (name === 'annotate' ? 'on' : ''))).toEqual({
     priority: null,
     callback_url: null,
     annotate: true,
+    places: null,
   });
 });
