@@ -1,6 +1,6 @@
 /** An image as others name it: by its place in its job. */
 import { z } from '@hono/zod-openapi';
-import type { PictureName } from '../store/camera-pictures.js';
+import type { PictureName } from '../store/cameras/camera-pictures.js';
 import { jobIdSchema } from './job-fields.js';
 import type { HideFolders } from './shown-problem.js';
 

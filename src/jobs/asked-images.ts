@@ -14,8 +14,8 @@ import {
   type OptionsAsked,
   type Refined,
 } from '../store/asked-boxes.js';
-import type { PictureRule } from '../store/camera-pictures.js';
-import type { CountedEvents, EventRule } from '../store/event-rows.js';
+import type { PictureRule } from '../store/cameras/camera-pictures.js';
+import type { CountedEvents, EventRule } from '../store/cameras/event-rows.js';
 import type { Passing } from '../store/count-reads.js';
 import type { CountSum } from '../store/count-sum.js';
 import {

@@ -1,9 +1,9 @@
 /** Images added up by folder and hour or as events: those of a job, or of all jobs of a watch or a tag. */
 import type { Asked } from '../store/asked-boxes.js';
 import type { ViewNeeded } from '../store/count-reads.js';
-import type { PictureRule } from '../store/camera-pictures.js';
-import type { CountedEvents, EventRule } from '../store/event-rows.js';
-import type { FoundPlaces } from '../store/place-rows.js';
+import type { PictureRule } from '../store/cameras/camera-pictures.js';
+import type { CountedEvents, EventRule } from '../store/cameras/event-rows.js';
+import type { FoundPlaces } from '../store/cameras/place-rows.js';
 import type { Counted } from '../store/count-tally.js';
 import type { CountScope } from '../store/count-rows.js';
 import { CountSum } from '../store/count-sum.js';

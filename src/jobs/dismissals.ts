@@ -3,8 +3,8 @@ import { LatticeError } from '../api/errors.js';
 import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { classGroup } from '../cameras/matching.js';
 import { folderOf } from '../store/count-rows.js';
-import { namedCamera } from '../store/camera-pictures.js';
-import type { Dismissal, NewDismissal } from '../store/dismissed-places.js';
+import { namedCamera } from '../store/cameras/camera-pictures.js';
+import type { Dismissal, NewDismissal } from '../store/cameras/dismissed-places.js';
 import { ownerOf } from '../store/owner.js';
 import type { ServiceStore } from '../store/service-store.js';
 

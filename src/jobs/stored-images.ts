@@ -10,8 +10,8 @@ import {
   type Job,
 } from '../store/job.js';
 import type { CountSums } from './count-sums.js';
-import type { PictureRule } from '../store/camera-pictures.js';
-import type { CountedEvents, EventRule } from '../store/event-rows.js';
+import type { PictureRule } from '../store/cameras/camera-pictures.js';
+import type { CountedEvents, EventRule } from '../store/cameras/event-rows.js';
 import type { StoredCounts, StoredImage } from '../store/job-records.js';
 
 /**

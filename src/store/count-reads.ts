@@ -14,20 +14,20 @@ import {
   type JobsOf,
   type ScopeCounts,
 } from './count-rows.js';
-import { CameraPictures, type PictureRule } from './camera-pictures.js';
-import { eventRows, type CountedEvents, type EventRule } from './event-rows.js';
+import { CameraPictures, type PictureRule } from './cameras/camera-pictures.js';
+import { eventRows, type CountedEvents, type EventRule } from './cameras/event-rows.js';
 import { negated } from './count-sum.js';
-import { DismissedPlaces } from './dismissed-places.js';
-import { dismissedSums } from './dismissed-sums.js';
+import { DismissedPlaces } from './cameras/dismissed-places.js';
+import { dismissedSums } from './cameras/dismissed-sums.js';
 import { Tally, type CountFigures, type Counted, type CountedJob } from './count-tally.js';
 import { jobNotFound } from './job.js';
 import { partsOf, type AskedJobRow } from './job-parts.js';
 import { taskId } from './job-records.js';
 import { conditions } from './job-reads.js';
 import { askedSettings } from './job-rows.js';
-import { placeRows, type FoundPlaces } from './place-rows.js';
-import { standingSums } from './standing-boxes.js';
-import { standingImages, type StandingImages } from './standing-images.js';
+import { placeRows, type FoundPlaces } from './cameras/place-rows.js';
+import { standingSums } from './cameras/standing-boxes.js';
+import { standingImages, type StandingImages } from './cameras/standing-images.js';
 import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 

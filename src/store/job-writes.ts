@@ -31,7 +31,7 @@ import type { Statements } from './statements.js';
 import { ownerOf } from './owner.js';
 import { findUpload } from './upload-rows.js';
 import { IMAGE_BYTES, JOB_BYTES, OUTCOME_BYTES, refuseJob } from './key-use-rows.js';
-import { queuePicture } from './queued-pictures.js';
+import { queuePicture } from './cameras/queued-pictures.js';
 import type { WatchedFiles } from './watched-files.js';
 
 /** Condition for all images of a job, whose task ids lie between two. */

@@ -7,9 +7,9 @@ import type { EventPicture } from '../cameras/picture-events.js';
 import type { TimeSource } from '../files/wall-time.js';
 import type { Asked, OptionsAsked } from './asked-boxes.js';
 import { refine } from './asked-rows.js';
-import { secondsOf, type PictureRow } from './camera-pictures.js';
+import { secondsOf, type PictureRow } from './cameras/camera-pictures.js';
 import type { SumRow } from './count-sum.js';
-import type { DismissedPlaces } from './dismissed-places.js';
+import type { DismissedPlaces } from './cameras/dismissed-places.js';
 import type { AskedJobRow } from './job-parts.js';
 import type { Statements } from './statements.js';
 

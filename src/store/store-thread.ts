@@ -14,7 +14,7 @@ import {
   type MessagePort,
 } from 'node:worker_threads';
 import { AliasReads, AliasWrites } from './alias-rows.js';
-import { CameraWrites } from './camera-writes.js';
+import { CameraWrites } from './cameras/camera-writes.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import {
   CommitNotes,
@@ -25,10 +25,10 @@ import {
 } from './group-commit.js';
 import type { StoreSize } from './job-records.js';
 import { CountReads } from './count-reads.js';
-import { DismissalReads, DismissalWrites } from './dismissed-places.js';
+import { DismissalReads, DismissalWrites } from './cameras/dismissed-places.js';
 import { ScopeCounts } from './count-rows.js';
 import { ImageReads } from './image-rows.js';
-import { HealthReads } from './health-rows.js';
+import { HealthReads } from './cameras/health-rows.js';
 import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
 import { JobWrites } from './job-writes.js';

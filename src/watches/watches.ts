@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger-port.js';
 import { FolderScanner } from '../files/folder-scanner.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { FindingKind } from '../cameras/camera-health.js';
-import type { CameraRecord, FindingAction } from '../store/health-rows.js';
+import type { CameraRecord, FindingAction } from '../store/cameras/health-rows.js';
 import { ownerOf } from '../store/owner.js';
 import type { WatchLedger } from './watch-ledger.js';
 import {

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
 import { detectionSchema, imageSizeSchema } from '../../api/schemas/image.js';
-import type { Dismissal } from '../../store/dismissed-places.js';
+import type { Dismissal } from '../../store/cameras/dismissed-places.js';
 import { jobIdSchema, timestampSchema } from '../../answers/job-fields.js';
 import type { HideFolders } from '../../answers/shown-problem.js';
 import { replyJson, replyRaw } from '../answer/reply.js';

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { TIME_SOURCES } from '../../../files/wall-time.js';
 import type { HourGrouping } from '../../../api/job-values.js';
 import { imageNameSchema, toWireName } from '../../../answers/image-name.js';
-import type { EventRow } from '../../../store/event-rows.js';
+import type { EventRow } from '../../../store/cameras/event-rows.js';
 import { CountSum, type HourRow } from '../../../store/count-sum.js';
 import type { ImageCounts } from '../../../store/job.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';

@@ -10,9 +10,9 @@ import {
   type HourGrouping,
 } from '../../../api/job-values.js';
 import { CountSum, type HourRow } from '../../../store/count-sum.js';
-import type { EventRow, EventRule } from '../../../store/event-rows.js';
+import type { EventRow, EventRule } from '../../../store/cameras/event-rows.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
-import type { PictureRule } from '../../../store/camera-pictures.js';
+import type { PictureRule } from '../../../store/cameras/camera-pictures.js';
 import { validationFailed } from '../../request/validation.js';
 import { cameraPatternSchema } from './camera-pattern-schema.js';
 import {

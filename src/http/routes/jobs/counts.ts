@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { GROUPINGS } from '../../../api/job-values.js';
 import { CountSum } from '../../../store/count-sum.js';
 import { withoutOutcome, type Job } from '../../../store/job.js';
-import type { EventRule } from '../../../store/event-rows.js';
+import type { EventRule } from '../../../store/cameras/event-rows.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 import { csvHeadersShape, formatSchema, replyCsv } from '../../answer/csv.js';

@@ -9,7 +9,7 @@ import {
 } from '../../../api/question.js';
 import { requestParameters } from '../../../api/schemas/option-schemas.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
-import type { PictureRule } from '../../../store/camera-pictures.js';
+import type { PictureRule } from '../../../store/cameras/camera-pictures.js';
 import type { Job } from '../../../store/job.js';
 import type { AppContext } from '../../app-env.js';
 import { optionsFromTexts, unwrapped } from '../../request/options-from-texts.js';

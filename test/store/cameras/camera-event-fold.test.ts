@@ -1,6 +1,6 @@
 /** Events of cameras of watches, from the outcomes of pictures to what is told. */
 import { expect, test } from 'vitest';
-import type { Detection } from '../../src/api/schemas/image.js';
+import type { Detection } from '../../../src/api/schemas/image.js';
 import { IMAGE, START, WatchedPictures } from './watched-pictures.js';
 
 const GAP_S = 60;

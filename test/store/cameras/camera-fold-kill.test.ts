@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import type { FindingNews } from '../../src/store/job.js';
-import { STORE_FILE } from '../../src/store/data-folder.js';
-import { TemporaryFolder } from '../jobs/job-folder.js';
-import { faultyDisk, type FaultyDisk } from '../support/faulty-disk.js';
-import { randomNumbers } from '../support/random-numbers.js';
-import { SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
+import type { FindingNews } from '../../../src/store/job.js';
+import { STORE_FILE } from '../../../src/store/data-folder.js';
+import { TemporaryFolder } from '../../jobs/job-folder.js';
+import { faultyDisk, type FaultyDisk } from '../../support/faulty-disk.js';
+import { randomNumbers } from '../../support/random-numbers.js';
+import { SyntheticCamera, type Fault } from '../../support/synthetic-camera.js';
 import { DAY, halfHours, HOUR, LEARNT, RecordedCameras } from './recorded-cameras.js';
 import { START } from './watched-pictures.js';
 

@@ -1,8 +1,8 @@
 /** A month of five cameras with thirty faults, through the queue of the store: which are found, and what else is. */
 import { expect, test } from 'vitest';
-import type { CameraPicture, FindingKind } from '../../src/cameras/camera-health.js';
-import { randomNumbers } from '../support/random-numbers.js';
-import { CAMERAS, SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
+import type { CameraPicture, FindingKind } from '../../../src/cameras/camera-health.js';
+import { randomNumbers } from '../../support/random-numbers.js';
+import { CAMERAS, SyntheticCamera, type Fault } from '../../support/synthetic-camera.js';
 import { DAY, HOUR, RecordedCameras, type TakenPicture } from './recorded-cameras.js';
 import { START } from './watched-pictures.js';
 

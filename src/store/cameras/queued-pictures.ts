@@ -2,11 +2,11 @@
  * Pictures of cameras of watches that are still to be taken in: rows of `camera_pictures`, queued with the outcome of
  * their image. Cameras of a watch that are remembered are bounded in number.
  */
-import type { PictureLook } from '../api/schemas/image.js';
-import { folderOf } from './count-rows.js';
-import { jobNumberOf, type AskedJobRow } from './job-parts.js';
-import { askedSettings } from './job-rows.js';
-import type { Statements } from './statements.js';
+import type { PictureLook } from '../../api/schemas/image.js';
+import { folderOf } from '../count-rows.js';
+import { jobNumberOf, type AskedJobRow } from '../job-parts.js';
+import { askedSettings } from '../job-rows.js';
+import type { Statements } from '../statements.js';
 
 /** A picture waits so long for earlier ones of its camera: images of a job end in any order. */
 const SETTLE_S = 5;

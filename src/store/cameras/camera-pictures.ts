@@ -1,12 +1,12 @@
 /** The images of jobs as the pictures of cameras, in order of time, on the thread of the store. */
 import { posix } from 'node:path';
-import type { CAMERAS, StaticChoice } from '../api/job-values.js';
-import { cameraPattern } from '../cameras/camera-pattern.js';
-import type { TimeSource } from '../files/wall-time.js';
-import { folderOf } from './count-rows.js';
-import { MAX_IMAGES, type StoredFound } from './job-records.js';
-import { inParts, jobNumberOf, partsOf, rangesOf, type AskedJobRow } from './job-parts.js';
-import type { Statements } from './statements.js';
+import type { CAMERAS, StaticChoice } from '../../api/job-values.js';
+import { cameraPattern } from '../../cameras/camera-pattern.js';
+import type { TimeSource } from '../../files/wall-time.js';
+import { folderOf } from '../count-rows.js';
+import { MAX_IMAGES, type StoredFound } from '../job-records.js';
+import { inParts, jobNumberOf, partsOf, rangesOf, type AskedJobRow } from '../job-parts.js';
+import type { Statements } from '../statements.js';
 
 /** So many pictures are read between two other calls: they take a few milliseconds. */
 const PICTURES_PER_STEP = 500;

@@ -1,7 +1,7 @@
 /** Cameras of a watch in a store: outcomes of their pictures are recorded, and what the store says of them is read. */
-import type { CameraPicture } from '../../src/cameras/camera-health.js';
-import { SyntheticCamera, type Fault } from '../support/synthetic-camera.js';
-import { contentOf } from '../watches/watched-folder.js';
+import type { CameraPicture } from '../../../src/cameras/camera-health.js';
+import { SyntheticCamera, type Fault } from '../../support/synthetic-camera.js';
+import { contentOf } from '../../watches/watched-folder.js';
 import { START, WatchedPictures } from './watched-pictures.js';
 
 export const HOUR = 3_600;

@@ -1,8 +1,8 @@
 /** Vehicles that stand before cameras of watches, from the outcome of a picture to what is told. */
 import { expect, test } from 'vitest';
-import type { Region } from '../../src/api/region-rules.js';
-import type { Detection } from '../../src/api/schemas/image.js';
-import { contentOf } from '../watches/watched-folder.js';
+import type { Region } from '../../../src/api/region-rules.js';
+import type { Detection } from '../../../src/api/schemas/image.js';
+import { contentOf } from '../../watches/watched-folder.js';
 import { IMAGE, START, WatchedPictures } from './watched-pictures.js';
 
 const MINUTE = 60;

@@ -13,11 +13,11 @@ import {
   type Finding,
   type FindingKind,
   type HealthStep,
-} from '../cameras/camera-health.js';
+} from '../../cameras/camera-health.js';
 import { imagesOf, type PictureName } from './camera-pictures.js';
 import { forgetCameras, type QueuedPicture } from './queued-pictures.js';
-import type { JobTransitions } from './job-transitions.js';
-import type { Statements } from './statements.js';
+import type { JobTransitions } from '../job-transitions.js';
+import type { Statements } from '../statements.js';
 
 const LATE_PER_STEP = 20;
 /** Closed findings of a camera that are kept, the newest first. */

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import { NO_LABELS } from '../../src/api/job-labels.js';
-import type { PictureTime } from '../../src/files/wall-time.js';
-import type { ImageOutcome } from '../../src/store/job.js';
-import { SCHEMA_VERSION } from '../../src/store/schema.js';
-import { openStore } from '../../src/store/service-store.js';
-import { specOf, TemporaryFolder } from '../jobs/job-folder.js';
-import { errorOutcome, okOutcome } from '../support/outcomes.js';
+import { NO_LABELS } from '../../../src/api/job-labels.js';
+import type { PictureTime } from '../../../src/files/wall-time.js';
+import type { ImageOutcome } from '../../../src/store/job.js';
+import { SCHEMA_VERSION } from '../../../src/store/schema.js';
+import { openStore } from '../../../src/store/service-store.js';
+import { specOf, TemporaryFolder } from '../../jobs/job-folder.js';
+import { errorOutcome, okOutcome } from '../../support/outcomes.js';
 
 /** Takes back what the migration adds, with the times that it works out. */
 const WITHOUT_COUNTS = `

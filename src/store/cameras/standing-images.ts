@@ -1,9 +1,9 @@
 /** Which boxes of the images of a job are of vehicles that stand, on the thread of the store. */
-import type { StayOfBox } from '../api/schemas/image.js';
-import type { Asked } from './asked-boxes.js';
+import type { StayOfBox } from '../../api/schemas/image.js';
+import type { Asked } from '../asked-boxes.js';
 import { textOf, type CameraPictures } from './camera-pictures.js';
 import type { DismissedPlaces } from './dismissed-places.js';
-import { MAX_IMAGES } from './job-records.js';
+import { MAX_IMAGES } from '../job-records.js';
 import { StandingBoxes } from './standing-boxes.js';
 
 /** In place of the number of a stay: the box is of none, or it is not certain yet. */

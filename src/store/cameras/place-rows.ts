@@ -1,12 +1,12 @@
 /** Places in which vehicles stood in the pictures of cameras, on the thread of the store. */
-import type { Detection, ImageSize } from '../api/schemas/image.js';
-import type { Stay } from '../cameras/stays.js';
-import type { Asked } from './asked-boxes.js';
+import type { Detection, ImageSize } from '../../api/schemas/image.js';
+import type { Stay } from '../../cameras/stays.js';
+import type { Asked } from '../asked-boxes.js';
 import { imagesOf, type CameraPictures, type PictureName } from './camera-pictures.js';
-import type { CountFigures } from './count-tally.js';
+import type { CountFigures } from '../count-tally.js';
 import { DismissedPlaces } from './dismissed-places.js';
 import { StandingBoxes, type StandingPlace } from './standing-boxes.js';
-import type { Statements } from './statements.js';
+import type { Statements } from '../statements.js';
 
 export interface PlaceRow {
   /** The folder of the pictures; null: all pictures are of one camera. */

@@ -1,11 +1,11 @@
 /** The share of dismissed places in the counts of stored jobs, on the thread of the store. */
-import type { Asked } from './asked-boxes.js';
+import type { Asked } from '../asked-boxes.js';
 import type { CameraPictures } from './camera-pictures.js';
-import { folderOf, hourOf } from './count-rows.js';
-import { SumsByHour, type HourRow } from './count-sum.js';
+import { folderOf, hourOf } from '../count-rows.js';
+import { SumsByHour, type HourRow } from '../count-sum.js';
 import type { DismissedPlaces } from './dismissed-places.js';
-import { PictureCounts } from './picture-counts.js';
-import type { Statements } from './statements.js';
+import { PictureCounts } from '../picture-counts.js';
+import type { Statements } from '../statements.js';
 
 /** Sums by folder and hour; `pictures` are by folder. Throws `NeedsView`. */
 export function* dismissedSums(

@@ -3,12 +3,12 @@
  * camera, in order of time, and says what it found in the same transaction: no picture is lost or counted twice.
  */
 import { CameraEventFold } from './camera-event-fold.js';
-import type { FindingKind } from '../cameras/camera-health.js';
+import type { FindingKind } from '../../cameras/camera-health.js';
 import { HealthFold, type FindingAction, type WorkingWatch } from './health-rows.js';
-import type { JobTransitions } from './job-transitions.js';
+import type { JobTransitions } from '../job-transitions.js';
 import { PlaceFold } from './place-fold.js';
 import { duePictures, unqueue } from './queued-pictures.js';
-import type { Statements } from './statements.js';
+import type { Statements } from '../statements.js';
 
 export class CameraWrites {
   readonly #statements: Statements;

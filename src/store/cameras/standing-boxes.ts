@@ -2,13 +2,13 @@
  * Which boxes of the pictures of a camera are of vehicles that stand, from the boxes that jobs keep. It is known after
  * the last picture of a stay only, so all pictures of the camera are read before the first one is counted.
  */
-import type { Detection, ImageSize } from '../api/schemas/image.js';
-import { describedBoxes, type DescribedBox } from '../boxes/box-descriptors.js';
-import { countClasses, countRegions } from '../boxes/class-counts.js';
-import type { FoundBoxes } from '../boxes/found-boxes.js';
-import { leastThreshold, refineDetections } from '../boxes/refine-detections.js';
-import { sortIntoRegions, withoutMasked } from '../boxes/regions.js';
-import { dismissalOf } from '../cameras/dismissal.js';
+import type { Detection, ImageSize } from '../../api/schemas/image.js';
+import { describedBoxes, type DescribedBox } from '../../boxes/box-descriptors.js';
+import { countClasses, countRegions } from '../../boxes/class-counts.js';
+import type { FoundBoxes } from '../../boxes/found-boxes.js';
+import { leastThreshold, refineDetections } from '../../boxes/refine-detections.js';
+import { sortIntoRegions, withoutMasked } from '../../boxes/regions.js';
+import { dismissalOf } from '../../cameras/dismissal.js';
 import {
   foldPicture,
   noPlaces,
@@ -17,26 +17,26 @@ import {
   type Place,
   type PlaceRules,
   type Places,
-} from '../cameras/place-tracker.js';
-import type { Stay } from '../cameras/stays.js';
-import type { StaticChoice } from '../api/job-values.js';
-import type { DetectOptions } from '../api/options.js';
-import type { Region } from '../api/region-rules.js';
-import { foundOf, missingView, optionsOf, type Asked } from './asked-boxes.js';
-import { NeedsView } from './asked-rows.js';
+} from '../../cameras/place-tracker.js';
+import type { Stay } from '../../cameras/stays.js';
+import type { StaticChoice } from '../../api/job-values.js';
+import type { DetectOptions } from '../../api/options.js';
+import type { Region } from '../../api/region-rules.js';
+import { foundOf, missingView, optionsOf, type Asked } from '../asked-boxes.js';
+import { NeedsView } from '../asked-rows.js';
 import { secondsOf, type CameraPictures, type PictureRow } from './camera-pictures.js';
-import { folderOf, hourOf } from './count-rows.js';
-import { SumsByHour, type HourRow } from './count-sum.js';
+import { folderOf, hourOf } from '../count-rows.js';
+import { SumsByHour, type HourRow } from '../count-sum.js';
 import { DismissedPlaces, type Dismissal } from './dismissed-places.js';
-import type { AskedJobRow } from './job-parts.js';
+import type { AskedJobRow } from '../job-parts.js';
 import {
   optionsFor,
   resultOf,
   toCount,
   type CountedRow,
   type PictureCount,
-} from './picture-counts.js';
-import type { Statements } from './statements.js';
+} from '../picture-counts.js';
+import type { Statements } from '../statements.js';
 
 /** A box where the places knew it when its picture was the last one. */
 type InPlace = Pick<BoxInPlace, 'place' | 'stay' | 'static'>;

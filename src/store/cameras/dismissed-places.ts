@@ -1,11 +1,11 @@
 /** Calls about dismissed places, rows of `dismissed_places`, and what they take out of the counts of pictures. */
-import { LatticeError } from '../api/errors.js';
-import type { Box } from '../boxes/overlap.js';
-import { dismissalOf, type DismissedBox } from '../cameras/dismissal.js';
+import { LatticeError } from '../../api/errors.js';
+import type { Box } from '../../boxes/overlap.js';
+import { dismissalOf, type DismissedBox } from '../../cameras/dismissal.js';
 import { namedCamera } from './camera-pictures.js';
-import { folderOf } from './count-rows.js';
-import { ownerOf } from './owner.js';
-import type { Statements } from './statements.js';
+import { folderOf } from '../count-rows.js';
+import { ownerOf } from '../owner.js';
+import type { Statements } from '../statements.js';
 
 /** Most dismissed places of one owner. */
 const MOST = 1_000;

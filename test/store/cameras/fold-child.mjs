@@ -1,7 +1,7 @@
 // Folds the queued pictures of cameras in the data folder, step by step, and prints a line before each thing that it
 // does, until nothing is left or it is killed.
 import { writeSync } from 'node:fs';
-import { openStore } from '../../dist/store/service-store.js';
+import { openStore } from '../../../dist/store/service-store.js';
 
 const [dataDir, now, watch, since] = process.argv.slice(2);
 const say = (line) => writeSync(1, `${line}\n`);

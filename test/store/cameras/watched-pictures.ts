@@ -1,11 +1,11 @@
 /** Pictures of a watched folder in the store: each is recorded with its boxes and taken in. */
 import { expect } from 'vitest';
-import type { Detection, PictureLook } from '../../src/api/schemas/image.js';
-import type { JobEvent } from '../../src/store/job.js';
-import { openStore, type ServiceStore } from '../../src/store/service-store.js';
-import type { WatchContent } from '../../src/store/watched.js';
-import { TemporaryFolder } from '../jobs/job-folder.js';
-import { contentOf } from '../watches/watched-folder.js';
+import type { Detection, PictureLook } from '../../../src/api/schemas/image.js';
+import type { JobEvent } from '../../../src/store/job.js';
+import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
+import type { WatchContent } from '../../../src/store/watched.js';
+import { TemporaryFolder } from '../../jobs/job-folder.js';
+import { contentOf } from '../../watches/watched-folder.js';
 
 /** A Monday. */
 export const START = 1_735_516_800;

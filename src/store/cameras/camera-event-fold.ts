@@ -2,14 +2,14 @@
  * Events of cameras of watches, on the thread of the store: rows of `camera_events`, each with the event that goes on.
  * One with a vehicle is told when it is over, once.
  */
-import { EventFold, type PictureEvent } from '../cameras/picture-events.js';
+import { EventFold, type PictureEvent } from '../../cameras/picture-events.js';
 import { readPictures } from './camera-pictures.js';
 import { DismissedPlaces } from './dismissed-places.js';
-import { jobNumberOf } from './job-parts.js';
-import type { JobTransitions } from './job-transitions.js';
-import { PictureCounts, type PictureSource } from './picture-counts.js';
+import { jobNumberOf } from '../job-parts.js';
+import type { JobTransitions } from '../job-transitions.js';
+import { PictureCounts, type PictureSource } from '../picture-counts.js';
 import { forgetCameras, jobsThatAsk, type QueuedPicture } from './queued-pictures.js';
-import type { Statements } from './statements.js';
+import type { Statements } from '../statements.js';
 
 type CameraEvent = PictureEvent<number, PictureSource>;
 

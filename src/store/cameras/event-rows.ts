@@ -1,7 +1,7 @@
 /** Events of the images of jobs, on the thread of the store. */
-import type { StaticChoice } from '../api/job-values.js';
-import { EventFold, type PictureEvent } from '../cameras/picture-events.js';
-import type { Asked } from './asked-boxes.js';
+import type { StaticChoice } from '../../api/job-values.js';
+import { EventFold, type PictureEvent } from '../../cameras/picture-events.js';
+import type { Asked } from '../asked-boxes.js';
 import {
   imagesOf,
   textOf,
@@ -9,12 +9,12 @@ import {
   type PictureName,
   type PictureRule,
 } from './camera-pictures.js';
-import type { SumRow } from './count-sum.js';
-import type { CountFigures } from './count-tally.js';
-import { PictureCounts, type PictureCount, type PictureSource } from './picture-counts.js';
+import type { SumRow } from '../count-sum.js';
+import type { CountFigures } from '../count-tally.js';
+import { PictureCounts, type PictureCount, type PictureSource } from '../picture-counts.js';
 import { DismissedPlaces } from './dismissed-places.js';
 import { StandingBoxes } from './standing-boxes.js';
-import type { Statements } from './statements.js';
+import type { Statements } from '../statements.js';
 
 export interface EventRule extends PictureRule {
   /** Pictures of one camera with at most so many seconds between them are one event. */

@@ -2,30 +2,30 @@
  * Vehicles that stand before cameras of watches, on the thread of the store: rows of `camera_places`. A place counts
  * where its box lies in a region of its picture, or where the picture has no regions, and was not dismissed.
  */
-import type { DetectOptions } from '../api/options.js';
-import type { Detection, ProcessedImage } from '../api/schemas/image.js';
-import { isMask } from '../boxes/regions.js';
-import { refineDetections } from '../boxes/refine-detections.js';
-import { dismissalOf } from '../cameras/dismissal.js';
+import type { DetectOptions } from '../../api/options.js';
+import type { Detection, ProcessedImage } from '../../api/schemas/image.js';
+import { isMask } from '../../boxes/regions.js';
+import { refineDetections } from '../../boxes/refine-detections.js';
+import { dismissalOf } from '../../cameras/dismissal.js';
 import {
   foldPicture,
   noPlaces,
   type PlaceChange,
   type PlacedPicture,
   type Places,
-} from '../cameras/place-tracker.js';
-import { foundOf, optionsOf, type Asked } from './asked-boxes.js';
+} from '../../cameras/place-tracker.js';
+import { foundOf, optionsOf, type Asked } from '../asked-boxes.js';
 import { readPictures, type PictureRow } from './camera-pictures.js';
 import { DismissedPlaces } from './dismissed-places.js';
-import type { PlaceNews } from './job.js';
-import { jobNumberOf, type AskedJobRow } from './job-parts.js';
-import type { JobTransitions } from './job-transitions.js';
-import { ownerOf } from './owner.js';
-import { optionsFor, resultOf } from './picture-counts.js';
+import type { PlaceNews } from '../job.js';
+import { jobNumberOf, type AskedJobRow } from '../job-parts.js';
+import type { JobTransitions } from '../job-transitions.js';
+import { ownerOf } from '../owner.js';
+import { optionsFor, resultOf } from '../picture-counts.js';
 import { forgetCameras, jobsThatAsk, type QueuedPicture } from './queued-pictures.js';
 import { faintBoxes, rulesOf } from './standing-boxes.js';
-import type { Statements } from './statements.js';
-import { ViewReads } from './view-rows.js';
+import type { Statements } from '../statements.js';
+import { ViewReads } from '../view-rows.js';
 
 /** The vehicle of a stay as it was told. */
 type Told = Pick<PlaceNews, 'class' | 'regions' | 'box' | 'image'>;

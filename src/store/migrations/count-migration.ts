@@ -1,7 +1,7 @@
 /** The migration that adds up the images of each job by folder and hour; beside `schema.ts` because of its length. */
 import { posix } from 'node:path';
-import { CountSum, type SumRow } from './count-sum.js';
-import { timeOfFile } from '../files/wall-time.js';
+import { CountSum, type SumRow } from '../count-sum.js';
+import { timeOfFile } from '../../files/wall-time.js';
 
 /** Functions that the migration calls. `picture_time` gives a JSON of a `PictureTime`. */
 export const FUNCTIONS_OF_COUNTS = {
