@@ -61,6 +61,8 @@ export type StaticChoice = (typeof STATIC_CHOICES)[number];
 export const EVENT_GAP_S = { default: 60, most: 86_400 };
 /** Pictures are of one camera when they lie in one folder, or all are, or when their names say so by a pattern. */
 export const CAMERAS = ['folder', 'all', 'name'] as const;
+/** Characters of the pattern of names. */
+export const MOST_CAMERA_PATTERN = 200;
 
 /**
  * The images of an ended job that a retry runs. `failed`: images with an error, and images that did not run. `all`:

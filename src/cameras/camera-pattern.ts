@@ -1,7 +1,6 @@
 /** Cameras that the names of files tell: `{camera}_*.jpg` finds `gate` in `gate_20251126.jpg`. */
 
 const CAMERA = '{camera}';
-export const MOST_CAMERA_PATTERN = 200;
 
 /** Why a text is no pattern; null: it is one. */
 export function cameraPatternFault(text: string): string | null {

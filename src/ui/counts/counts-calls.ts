@@ -10,7 +10,15 @@ export async function askCounts(choice: CountsChoice): Promise<ShownCounts> {
   const isBounded = hours.from !== null || hours.to !== null;
   const asJobsAsked: CountsChoice = {
     ...choice,
-    ...{ by: 'day', eventGap: null, standing: 'include', camera: null, view: '', min: null },
+    ...{
+      by: 'day',
+      eventGap: null,
+      standing: 'include',
+      camera: null,
+      cameraPattern: null,
+      view: '',
+      min: null,
+    },
   };
   const [counts, other, everything] = await Promise.all([
     ask(choice, hours),

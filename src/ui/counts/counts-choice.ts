@@ -32,7 +32,10 @@ export const EVENT_GAPS = [
 export const CAMERAS = [
   ['folder', 'Each folder'],
   ['all', 'All pictures'],
+  ['name', 'By names of files'],
 ] as const;
+
+const FIRST_PATTERN = '{camera}_*';
 
 /** Vehicles that stand in one place of a camera: the names that the service takes. */
 export const STANDING = [
@@ -60,6 +63,8 @@ export interface CountsChoice {
   standing: (typeof STANDING)[number][0];
   /** Which pictures are of one camera; null: it makes no difference. */
   camera: (typeof CAMERAS)[number][0] | null;
+  /** The pattern of the names of files that tell their camera; null: they do not. */
+  cameraPattern: string | null;
   /** Name of a stored view; empty: as each job asked. */
   view: string;
   /** Percent; null: as each job asked. */
@@ -82,6 +87,8 @@ export function readChoice(query: Query, now: number): CountsChoice {
   const own = ownRange(query.from, query.to);
   const by = chosen(GROUPINGS, query.by);
   const standing = chosen(STANDING, query.static);
+  const isOfCameras = by === 'event' || by === 'place' || standing !== 'include';
+  const camera = isOfCameras ? chosen(CAMERAS, query.camera) : null;
   return {
     watch: query.watch ?? '',
     tag: query.tag ?? '',
@@ -89,10 +96,8 @@ export function readChoice(query: Query, now: number): CountsChoice {
     by,
     eventGap: by === 'event' ? chosen(EVENT_GAPS, query.gap) : null,
     standing,
-    camera:
-      by === 'event' || by === 'place' || standing !== 'include'
-        ? chosen(CAMERAS, query.camera)
-        : null,
+    camera,
+    cameraPattern: camera === 'name' ? (query.pattern ?? FIRST_PATTERN) : null,
     view: query.view ?? '',
     min: /^\d{1,2}$|^100$/.test(query.min ?? '') ? Number(query.min) : null,
     compared,

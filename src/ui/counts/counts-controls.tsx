@@ -1,5 +1,6 @@
 /** The choices of the view: whose images, when, by what, and with which question. All are in the address. */
 import type { ComponentChildren } from 'preact';
+import { MOST_CAMERA_PATTERN } from '../../api/job-values.js';
 import { setQuery } from '../address/location.js';
 import { Button } from '../parts/button.js';
 import { ThresholdSlider } from '../picture/threshold-slider.js';
@@ -78,7 +79,9 @@ export function CountsControls({ choice, watches, tags }: CountsControlsProps) {
   );
 }
 
-function Standing({ standing, camera }: Pick<CountsChoice, 'standing' | 'camera'>) {
+type StandingProps = Pick<CountsChoice, 'standing' | 'camera' | 'cameraPattern'>;
+
+function Standing({ standing, camera, cameraPattern }: StandingProps) {
   return (
     <>
       <Select
@@ -94,6 +97,17 @@ function Standing({ standing, camera }: Pick<CountsChoice, 'standing' | 'camera'
           value={camera}
           onPick={(picked) => setQuery({ camera: picked === CAMERAS[0][0] ? '' : picked })}
         />
+      )}
+      {cameraPattern !== null && (
+        <Field label="Pattern of the names">
+          <input
+            value={cameraPattern}
+            maxLength={MOST_CAMERA_PATTERN}
+            spellcheck={false}
+            autocomplete="off"
+            onChange={({ currentTarget }) => setQuery({ pattern: currentTarget.value.trim() })}
+          />
+        </Field>
       )}
     </>
   );

@@ -26,7 +26,7 @@ const wireGrouping = (by: CountsGrouping) =>
 
 /** The scope of a range of the choice, as the client takes it. */
 export function scopeOf(
-  { watch, tag, by, eventGap, standing, camera }: CountsChoice,
+  { watch, tag, by, eventGap, standing, ...choice }: CountsChoice,
   hours: HourRange,
 ): CountsQuery {
   return {
@@ -34,14 +34,19 @@ export function scopeOf(
     by: wireGrouping(by),
     ...(eventGap !== null && { event_gap_s: Number(eventGap) }),
     ...(standing !== 'include' && { static: standing }),
-    ...(camera !== null && (eventGap !== null || standing !== 'include') && { camera }),
+    ...((eventGap !== null || standing !== 'include') && cameraOf(choice)),
   };
 }
 
 /** The scope of the places of the choice. */
-export const placesQuery = ({ camera, ...choice }: CountsChoice): PlacesQuery => ({
+export const placesQuery = (choice: CountsChoice): PlacesQuery => ({
   ...jobsOf(choice, choice.hours),
+  ...cameraOf(choice),
+});
+
+const cameraOf = ({ camera, cameraPattern }: Pick<CountsChoice, 'camera' | 'cameraPattern'>) => ({
   ...(camera !== null && { camera }),
+  ...(cameraPattern !== null && { camera_pattern: cameraPattern }),
 });
 
 function jobsOf({ watch, tag }: Pick<CountsChoice, 'watch' | 'tag'>, { from, to }: HourRange) {

@@ -60,7 +60,12 @@ export function PlaceList({ choice, onDismissed }: PlaceListProps) {
                 key={`${place.camera} ${place.place}`}
                 class={place.dismissal === null ? '' : 'off'}
               >
-                <PlaceCard place={place} texts={questionTexts(choice)} onChange={change} />
+                <PlaceCard
+                  cameraPattern={choice.cameraPattern}
+                  place={place}
+                  texts={questionTexts(choice)}
+                  onChange={change}
+                />
               </li>
             ))}
           </ul>
@@ -80,10 +85,12 @@ interface PlaceCardProps {
   place: Place;
   /** The question as the address of an image has it. */
   texts: Record<string, string>;
+  /** By which the place was found; null: it is of the folder. */
+  cameraPattern: string | null;
   onChange: (work: Promise<unknown>) => Promise<void>;
 }
 
-function PlaceCard({ place, texts, onChange }: PlaceCardProps) {
+function PlaceCard({ place, texts, cameraPattern, onChange }: PlaceCardProps) {
   const { camera, class: name, box, image, best_image: best, regions, dismissal } = place;
   return (
     <>
@@ -117,7 +124,13 @@ function PlaceCard({ place, texts, onChange }: PlaceCardProps) {
           name={`Dismiss place ${place.place}: leave it out of counts`}
           onClick={() =>
             void onChange(
-              service.dismissPlace({ job_id: best.job_id, index: best.index, class: name, box }),
+              service.dismissPlace({
+                job_id: best.job_id,
+                index: best.index,
+                class: name,
+                box,
+                camera_pattern: cameraPattern,
+              }),
             )
           }
         >

@@ -26,6 +26,14 @@ test.each([
   [{ watch: 'north', by: 'day', gap: '300', camera: 'all' }, '/v1/counts?watch=north&by=day'],
   [{ watch: 'north', by: 'place', camera: 'all' }, '/v1/counts?watch=north&by=day'],
   [
+    { watch: 'north', by: 'event', gap: '300', camera: 'name', pattern: 'cam{camera}-*.jpg' },
+    '/v1/counts?watch=north&by=event&event_gap_s=300&camera=name&camera_pattern=cam%7Bcamera%7D-*.jpg',
+  ],
+  [
+    { watch: 'north', static: 'only', camera: 'name' },
+    '/v1/counts?watch=north&by=hour&static=only&camera=name&camera_pattern=%7Bcamera%7D_*',
+  ],
+  [
     { watch: 'north', by: 'day', static: 'exclude', camera: 'all' },
     '/v1/counts?watch=north&by=day&static=exclude&camera=all',
   ],

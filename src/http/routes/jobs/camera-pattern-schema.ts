@@ -1,6 +1,7 @@
 /** The pattern by which the names of files tell their camera. */
 import { z } from '@hono/zod-openapi';
-import { cameraPatternFault, MOST_CAMERA_PATTERN } from '../../../cameras/camera-pattern.js';
+import { MOST_CAMERA_PATTERN } from '../../../api/job-values.js';
+import { cameraPatternFault } from '../../../cameras/camera-pattern.js';
 
 export const cameraPatternSchema = z
   .string()
