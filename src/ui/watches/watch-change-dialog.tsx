@@ -49,9 +49,13 @@ export function WatchChangeDialog({ watch, onClose, onChanged }: WatchChangeDial
           />
         </label>
         <TimeFields watch={watch} />
+        <label class="check">
+          <input type="checkbox" name="places" defaultChecked={watch.places === true} />
+          Tell when a vehicle stands in a place and when it has left; each folder is one camera
+        </label>
         <p class="fine">
-          The detection options stay as they are. Files that this watch has already submitted are
-          not submitted again.
+          The other options of detection stay as they are. Files that this watch has already
+          submitted are not submitted again.
         </p>
         {fault.value !== null && <Problem error={fault.value} />}
         <p class="row submit-foot">

@@ -22,6 +22,7 @@ export function watchRequest(fields: JobFields, text: TextOf): string {
 export const watchChanges = (text: TextOf): WatchPatch => ({
   ...watchTimes(text),
   paths: pathLines(text('paths')),
+  places: text('places') === 'on',
 });
 
 /** Throws a `RangeError` where the times of day are none. */

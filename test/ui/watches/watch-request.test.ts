@@ -66,9 +66,10 @@ test('what is not given is that of the service', () => {
   expect(JSON.parse(text)).toMatchObject(DEFAULTS);
 });
 
-test('a change names folders and times only', () => {
+test('a change names folders, times and what is told', () => {
   const changes = watchChanges(written({ paths: 'north\nsouth\n' }));
-  expect(changes).toEqual({ ...DEFAULTS, paths: ['north', 'south'] });
+  expect(changes).toEqual({ ...DEFAULTS, paths: ['north', 'south'], places: false });
+  expect(watchChanges(written({ paths: 'north', places: 'on' }))).toMatchObject({ places: true });
 });
 
 test('times that are none are refused before anything is sent', () => {
