@@ -108,15 +108,17 @@ function sizeRatio([left, top, right, bottom]: Box, box: Box): number {
 }
 
 /**
- * Whether most vehicles look unlike before, two at least. That is another light, in which descriptors do not tell one
- * vehicle from another.
+ * Whether most vehicles look unlike in the picture before, two at least. That is another light, in which descriptors do
+ * not tell one vehicle from another. A place that was empty in between says nothing of it: there it is another vehicle.
  */
 export function isOtherLight(
   matches: readonly Match<KnownPlace, PlacedBox>[],
   { mostDescriptorDistance }: MatchRules,
 ): boolean {
   const distances = matches.flatMap(({ place, found, rank }) =>
-    rank > 1 ? [] : (descriptorDistance(place.stay?.descriptor, found.descriptor) ?? []),
+    rank > 1 || place.stay === null || place.stay.unseen > 0
+      ? []
+      : (descriptorDistance(place.stay.descriptor, found.descriptor) ?? []),
   );
   const far = distances.filter((distance) => distance > mostDescriptorDistance);
   return far.length > 1 && 2 * far.length > distances.length;

@@ -10,6 +10,7 @@ import {
   matchPlaces,
   scaleBetween,
   type Framed,
+  type Match,
   type MatchRules,
 } from './matching.js';
 import {
@@ -122,6 +123,8 @@ export interface Places {
   otherShapes: number;
   /** Time of the last picture. */
   time: number;
+  /** Running share of pictures in which most vehicles look unlike in the one before. */
+  unlike: number;
   /** By how much the last picture was shifted against the places, in pixels of the first. */
   shift: [x: number, y: number];
   /** The number of the next place or stay. */
@@ -170,6 +173,7 @@ export const noPlaces = (): Places => ({
   size: null,
   otherShapes: 0,
   time: 0,
+  unlike: 0,
   shift: [0, 0],
   nextId: 1,
   places: [],
@@ -203,6 +207,10 @@ export function foldPicture(state: Places, picture: Picture, rules: PlaceRules):
   fold.endPlaces();
   return fold.result();
 }
+
+/** Pictures of which `unlike` is the share, and the share from which on it is not the light. */
+const LATEST_PICTURES = 10;
+const MOST_UNLIKE = 0.15;
 
 interface Found extends PlacedBox, Framed {
   at: number;
@@ -252,7 +260,7 @@ class Fold {
     const places = this.#state.places.filter(({ isGone }) => isGone !== true);
     this.#straighten();
     const pairs = matchPlaces(places, this.#found, this.#rules);
-    const comparesDescriptors = !isOtherLight(pairs, this.#rules);
+    const comparesDescriptors = this.#comparesDescriptors(pairs);
     const taken = new Map(pairs.map(({ place, found }) => [place, found]));
     const placed = new Set(taken.values());
     for (const place of places) {
@@ -268,6 +276,14 @@ class Fold {
       else this.#answer.boxes[found.at] = { ...NOWHERE, static: false };
     }
     return this.#answer;
+  }
+
+  /** Light changes now and then; where it seems to in many pictures, vehicles come and go. */
+  #comparesDescriptors(pairs: readonly Match<Place, Found>[]): boolean {
+    const isUnlike = isOtherLight(pairs, this.#rules);
+    const { unlike } = this.#state;
+    this.#state.unlike = unlike + ((isUnlike ? 1 : 0) - unlike) / LATEST_PICTURES;
+    return !isUnlike || unlike > MOST_UNLIKE;
   }
 
   /** Takes the shift of the whole picture out of its boxes. */
