@@ -1,11 +1,9 @@
 /** Decides what follows from one attempt. A pure function: the callers pass time and random number. */
+import { parseRetryAfter } from '../base/retry-after.js';
 import type { Verdict } from '../store/webhook-delivery.js';
 
 /** Seconds before each attempt, counted from the attempt before; the first attempt never waits. */
 export const DEFAULT_SCHEDULE: readonly number[] = [0, 5, 300, 1_800, 7_200, 18_000, 36_000];
-
-/** Longest wait that a receiver can set with Retry-After: the longest regular one. */
-export const MAX_RETRY_AFTER_S = 36_000;
 
 /** Waits vary by this share, so that a receiver that was down does not get all retries at once. */
 const JITTER = 0.2;
@@ -37,14 +35,6 @@ export function judge(
   const asked = outcome.kind === 'answered' ? parseRetryAfter(outcome.retryAfter, now) : 0;
   const spread = wait * (1 - JITTER + 2 * JITTER * chance);
   return { action: 'retry', at: now + Math.max(spread, asked), status, error };
-}
-
-/** Seconds to wait, from either form of the header (RFC 9110 10.2.3), 0 to `MAX_RETRY_AFTER_S`. */
-export function parseRetryAfter(header: string | null, now: number): number {
-  if (header === null) return 0;
-  const text = header.trim();
-  const seconds = /^\d+$/.test(text) ? Number(text) : Date.parse(text) / 1000 - now;
-  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_S);
 }
 
 function describeStatus(status: number): string {

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MAX_RETRY_AFTER_S } from '../../src/base/retry-after.js';
 import {
   DEFAULT_SCHEDULE,
   judge,
-  MAX_RETRY_AFTER_S,
-  parseRetryAfter,
   type AttemptOutcome,
 } from '../../src/webhooks/delivery-verdict.js';
 
@@ -63,18 +62,4 @@ describe('judge', () => {
       error: 'refused',
     });
   });
-});
-
-test.each([
-  ['120', 120],
-  [' 7 ', 7],
-  ['0', 0],
-  ['99999999', MAX_RETRY_AFTER_S],
-  [new Date((NOW + 60) * 1000).toUTCString(), 60],
-  [new Date((NOW - 60) * 1000).toUTCString(), 0],
-  ['soon', 0],
-  ['', 0],
-  [null, 0],
-])('Retry-After %j means %d s', (header, seconds) => {
-  expect(parseRetryAfter(header, NOW)).toBeCloseTo(seconds, 5);
 });
