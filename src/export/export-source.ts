@@ -14,6 +14,8 @@ export type ExportedImage =
       /** Digest of the model that ran; absent in results of earlier versions. */
       model_digest?: string | undefined;
       precision?: string | undefined;
+      /** The file that was read; absent for a picture that was sent, and in results of earlier versions. */
+      file?: { size: number; modified_at: number } | undefined;
     }
   | { image_path: string; status: 'error'; error: { detail: string } };
 

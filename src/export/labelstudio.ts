@@ -3,20 +3,52 @@
  * labeling config. A prediction has the score of its least certain box, so that a project sorted by score shows first
  * what needs a look. Failed images are left out.
  */
+import { createHash } from 'node:crypto';
 import type { Detection, ImageResult, ImageSize } from '../api/schemas/image.js';
 import { rounded } from '../base/rounded.js';
-import type { ExportSource } from './export-source.js';
+import type { ExportSource, ProcessedEntry } from './export-source.js';
 import { jsonArray } from './json-array.js';
 
 export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<string, void> {
   const { model, fileName } = source;
-  yield* jsonArray(source, '', ({ image_path: path, image, detections, model_digest: digest }) => [
-    {
-      data: { image: localFile(fileName(path)), image_path: path },
-      predictions: [prediction(detections, image, versionText(model, digest), OWN_NAMES)],
-    },
-  ]);
+  const addressOf = addressesAt(LOCAL_FILES);
+  const rules: TaskRules = {
+    model,
+    names: { field: 'image', ...OWN_NAMES },
+    addressOf: (path) => addressOf(fileName(path)),
+  };
+  yield* jsonArray(source, '', (image) => [taskOf(image, rules)]);
   yield '\n';
+}
+
+export interface TaskRules {
+  model: string;
+  /** `field`: the field of a task's data that has the picture. */
+  names: LabelNames & { field: string };
+  /** Where Label Studio gets a picture from. */
+  addressOf: (imagePath: string) => string;
+}
+
+export function taskOf(image: ProcessedEntry, { model, names, addressOf }: TaskRules) {
+  const { image_path: path, image: size, detections, model_digest: digest } = image;
+  return {
+    data: { [names.field]: addressOf(path), image_path: path, [TASK_KEY]: taskKeyOf(image) },
+    predictions: [prediction(detections, size, versionText(model, digest), names)],
+  };
+}
+
+/** The field of a task's data that tells its picture from all others. */
+export const TASK_KEY = 'lattice_key';
+
+const KEY_DIGITS = 32;
+
+/**
+ * The same for the same file at the same path, whichever job and model it was run by; another one once the file is
+ * written anew. Where the file is not known, the path decides alone.
+ */
+export function taskKeyOf({ image_path: path, file }: ProcessedEntry): string {
+  const facts = JSON.stringify([path, file?.size ?? null, file?.modified_at ?? null]);
+  return createHash('sha256').update(facts).digest('hex').slice(0, KEY_DIGITS);
 }
 
 /** Names of a labelling configuration: of its tags and of its labels. */
@@ -105,7 +137,10 @@ function lowestScore(detections: readonly Detection[]): number {
   return rounded(Math.min(...detections.map(({ confidence }) => confidence)), 6);
 }
 
-/** The address at which Label Studio serves a file beneath its document root. */
-function localFile(name: string): string {
-  return `/data/local-files/?d=${name.split('/').map(encodeURIComponent).join('/')}`;
+/** The address at which Label Studio serves files beneath its document root. */
+export const LOCAL_FILES = '/data/local-files/?d=';
+
+/** Addresses of files by their names: `start`, and the name with its characters escaped. */
+export function addressesAt(start: string): (name: string) => string {
+  return (name) => `${start}${name.split('/').map(encodeURIComponent).join('/')}`;
 }

@@ -164,7 +164,7 @@ const TASKS = {
 
 test("Label Studio's tasks follow its documentation", async () => {
   const tasks = JSON.parse((await exported('labelstudio', sourceOf(ENTRIES))).toString()) as {
-    data: { image: string };
+    data: { image: string; lattice_key: string };
     predictions: { score?: number; result: { id: string }[] }[];
   }[];
   const validate = new Ajv2020({ allErrors: true }).compile(TASKS);
@@ -175,6 +175,7 @@ test("Label Studio's tasks follow its documentation", async () => {
     '/data/local-files/?d=north/a%2C%20%22b%22.jpg',
     '/data/local-files/?d=%3Dstra%C3%9Fe%207.png',
   ]);
+  expect(new Set(tasks.map(({ data }) => data.lattice_key)).size).toBe(tasks.length);
   // The score of the least certain box; an image without boxes has none.
   expect(tasks.map(({ predictions }) => predictions[0]?.score)).toEqual([
     0.5,
