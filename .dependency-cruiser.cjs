@@ -6,7 +6,7 @@ const LAYERS = [
   ['cameras'],
   ['settings', 'metrics'],
   ['native', 'files', 'export'],
-  ['models', 'store'],
+  ['models', 'store', 'labelling'],
   ['execution', 'views', 'uploads', 'answers'],
   ['clusters', 'annotate', 'aliases'],
   ['jobs', 'backup'],

@@ -14,6 +14,7 @@ import { addCountFlags } from './job/count-flags.js';
 import { addQuestionFlags, addStandingFlags, type AskedFlags } from './job/question-flags.js';
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
+import { addPushFlags, type PushFlags } from './job/push-flags.js';
 import type { ListFlags } from './job/showing.js';
 import type { EditFlags } from './job/changing.js';
 import type { FollowFlags } from './job/following.js';
@@ -24,8 +25,9 @@ const EXAMPLES = `
 The service is that of --url, else of LATTICE_CORE_API_URL, else http://127.0.0.1:8000. Where it has API keys, the key
 comes from --api-key-file or from LATTICE_API_KEY.
 Exit code of submit --wait, watch, status and result: 0 the job is completed (for status, also when it has not ended);
-3 it is completed, but some of its images failed: the reasons are printed; 1 it failed. For every command: 1 the service
-refuses or is not there; 2 the command line is wrong; 130 Ctrl-C, and the job goes on.
+3 it is completed, but some of its images failed: the reasons are printed; 1 it failed. Of push: 0 all pictures are in the
+project, 3 some could not be sent. For every command: 1 the service refuses or is not there; 2 the command line is wrong;
+130 Ctrl-C, and the job goes on.
 
 Examples:
   $ lattice job submit street.jpg --type detect_cars --wait
@@ -36,6 +38,7 @@ Examples:
   $ lattice job result $JOB --format coco -o boxes.coco.json
   $ lattice job counts $JOB --by hour --format csv -o counts.csv
   $ lattice job counts $JOB --confidence 0.3 --classes car,bus --view gate-2
+  $ lattice job push $JOB --to http://127.0.0.1:8080 --project 3
   $ lattice job list --status pending,running
   $ lattice job list --search 'north gate' --tag night
   $ lattice job edit $JOB --name 'North gate, Monday' --keep 90
@@ -46,13 +49,16 @@ Examples:
 export const registerJob: RegisterCommand = (program, terminal) => {
   const job = program
     .command('job')
-    .description('submit, list, watch, edit, retry, cancel and remove jobs of a running service')
+    .description(
+      'submit, list, watch, edit, push, retry, cancel and remove jobs of a running service',
+    )
     .addHelpText('after', EXAMPLES);
   registerSubmit(job, terminal);
   registerList(job, terminal);
   registerStatus(job, terminal);
   registerResult(job, terminal);
   registerCounts(job, terminal);
+  registerPush(job, terminal);
   registerFollow(job, terminal);
   registerRetry(job, terminal);
   registerCancel(job, terminal);
@@ -155,6 +161,22 @@ function registerCounts(parent: Command, terminal: Terminal): void {
       await showCounts(jobId, flags, terminal);
     });
   addCountFlags(counts, GROUPINGS);
+}
+
+function registerPush(parent: Command, terminal: Terminal): void {
+  const push = serviceCommand(parent, {
+    name: 'push',
+    description:
+      'send the pictures of an ended job with their boxes to a project of Label Studio, doubtful ones first and none twice; its key comes from LABEL_STUDIO_API_KEY',
+    json: 'print the counts',
+    calls: ['job_AaH_VN9D --to http://127.0.0.1:8080 --project 3'],
+  })
+    .argument('<job>', 'its id')
+    .action(async (jobId: string, flags: PushFlags) => {
+      const { pushJob } = await import('./job/pushing.js');
+      await pushJob(jobId, flags, terminal);
+    });
+  addPushFlags(push);
 }
 
 /** `lattice job watch` follows a job; `lattice watch` is about watched folders. */

@@ -106,15 +106,30 @@ export function serviceAccess(
   flags: { url?: string | undefined; apiKeyFile?: string | undefined },
   environment: NodeJS.ProcessEnv = process.env,
 ): ServiceAccess {
-  const given = (name: string) => {
-    const text = environment[name]?.trim() ?? '';
-    return text === '' ? undefined : text;
-  };
+  const given = (name: string) => givenText(environment, name);
   return {
     url: flags.url ?? given('LATTICE_CORE_API_URL'),
     apiKey:
       flags.apiKeyFile === undefined ? given('LATTICE_API_KEY') : readApiKey(flags.apiKeyFile),
   };
+}
+
+function givenText(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+  const text = environment[name]?.trim() ?? '';
+  return text === '' ? undefined : text;
+}
+
+const LABEL_STUDIO_KEY = 'LABEL_STUDIO_API_KEY';
+
+/** The key of Label Studio, from the variable that its own tools read. Throws a `ConfigError` where there is none. */
+export function labelStudioKey(environment: NodeJS.ProcessEnv = process.env): string {
+  const key = givenText(environment, LABEL_STUDIO_KEY);
+  if (key === undefined || !/^[!-~]+$/.test(key)) {
+    throw new ConfigError(
+      `${LABEL_STUDIO_KEY} must hold an access token of Label Studio: Account & Settings has it.`,
+    );
+  }
+  return key;
 }
 
 /** The first key of the file. It may be the service's own key file. */

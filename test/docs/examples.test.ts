@@ -64,6 +64,7 @@ const NOT_RUN: [page: string, part: string, why: string][] = [
   ['docs/clients.md', 'openapi-typescript', 'needs other programs, and Go and Java for some'],
   ['docs/exports.md', 'import supervision', 'supervision is not among the tools of test/export'],
   ['docs/exports.md', '<View>', 'is a configuration of Label Studio'],
+  ['docs/exports.md', 'lattice job push', 'needs Label Studio: test/cli/push.test.ts'],
   ['docs/exports.md', 'CVAT_SERVERLESS', 'is a configuration of CVAT'],
   ['docs/deepstack.md', 'detectors:', 'is a configuration of Frigate'],
   ['docs/deepstack.md', 'image_processing:', 'is a configuration of Home Assistant'],
