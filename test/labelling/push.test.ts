@@ -32,8 +32,8 @@ function picture(index: number, more: Partial<ProcessedEntry> = {}): ProcessedEn
 
 const pictures = (count: number) => Array.from({ length: count }, (_, index) => picture(index));
 
-const open = (key = STUDIO_KEY, project = 3) =>
-  new LabelStudio({ url: `${studio.url}/`, key, project }, LIMITS, studio.clock);
+const open = (key = STUDIO_KEY, project = 3, limits = LIMITS) =>
+  new LabelStudio({ url: `${studio.url}/`, key, project }, limits, studio.clock);
 
 async function pushed(
   images: readonly ExportedImage[],
@@ -159,6 +159,22 @@ test('tasks are looked for as long as they may come, and sent again only then', 
   const total = studio.pauses.reduce((sum, each) => sum + each, 0);
   expect(total).toBeGreaterThanOrEqual(LIMITS.settleMs);
   expect(studio.imports).toEqual([2, 2]);
+});
+
+test('tasks that come after the time to settle are told as doubled', async () => {
+  studio.faults = ['late'];
+  const hasty = open(STUDIO_KEY, 3, { ...LIMITS, settleMs: 0 });
+  expect(await pushed(pictures(2), {}, hasty)).toMatchObject({ sent: 2, doubled: 2 });
+  expect(studio.tasks).toHaveLength(4);
+});
+
+test('tasks that are taken and deleted meanwhile are told as not sent', async () => {
+  const onStep = () => {
+    studio.tasks = studio.tasks.slice(0, 3);
+  };
+  const counts = await pushed(pictures(5), { onStep });
+  expect(counts).toMatchObject({ sent: 3, notSent: 2 });
+  expect(counts.reasons).toEqual(['2 tasks were taken and are not there.']);
 });
 
 test('a Label Studio that stays away ends the push with the number of what is missing', async () => {
