@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pictureType } from '../files/picture-format.js';
 import { withPicture, type DecodeImage } from '../files/readable-picture.js';
 import { LatticeError } from '../api/errors.js';
-import type { Detection } from '../api/schemas/image.js';
+import type { Detection, ImageSize } from '../api/schemas/image.js';
 import type { Detector } from '../execution/detector.js';
 import { boxesSvg, SVG_LOADER } from './boxes-svg.js';
 
@@ -37,11 +37,15 @@ export class Annotator {
   }
 
   /**
-   * `detections` drawn into a JPEG copy of the image, given by its path or its bytes, which is not kept. Rejects with
-   * the image codes.
+   * `detections` drawn into a JPEG copy of the image, given by its path or its bytes, which is not kept. With `most` no
+   * side of the copy is longer. Rejects with the image codes.
    */
-  async draw(image: string | Buffer, detections: readonly Detection[]): Promise<Buffer> {
-    return drawnCopy(this.#picture(await this.#bytesOf(image)), detections);
+  async draw(
+    image: string | Buffer,
+    detections: readonly Detection[],
+    most?: number,
+  ): Promise<Buffer> {
+    return drawnCopy(this.#picture(await this.#bytesOf(image)), detections, most);
   }
 
   /**
@@ -148,10 +152,11 @@ async function writeDrawnCopy(
   }
 }
 
-/** A JPEG. Rejects with the image codes. */
+/** A JPEG, no side of which is longer than `most` pixels. Rejects with the image codes. */
 export async function drawnCopy(
   { bytes, decode, maxPixels }: EncodedPicture,
   detections: readonly Detection[],
+  most = Infinity,
 ): Promise<Buffer> {
   // Give only pictures to libvips, whose loader of SVG is open from here on.
   if (pictureType(bytes) === null) {
@@ -161,12 +166,16 @@ export async function drawnCopy(
     return await withPicture(bytes, maxPixels, decode, async (picture) => {
       const { default: sharp } = await import('sharp');
       sharp.unblock({ operation: [SVG_LOADER] });
-      const { autoOrient: size } = await picture.metadata();
-      return picture
-        .autoOrient()
+      const { autoOrient: whole } = await picture.metadata();
+      const scale = Math.min(1, most / Math.max(whole.width, whole.height));
+      const size = scaled(whole, scale);
+      const upright = picture.autoOrient();
+      // The boxes are drawn after this, so that their lines and labels stay readable in a small copy.
+      if (scale < 1) upright.resize({ ...size, fit: 'fill' });
+      return upright
         .toColourspace('srgb')
         .removeAlpha()
-        .composite([{ input: Buffer.from(boxesSvg(size, detections)) }])
+        .composite([{ input: Buffer.from(boxesSvg(size, atScale(detections, scale))) }])
         .jpeg({ quality: QUALITY })
         .toBuffer();
     });
@@ -174,4 +183,17 @@ export async function drawnCopy(
     if (cause instanceof LatticeError) throw cause;
     throw new LatticeError('invalid_image', 'The image cannot be drawn on.', { cause });
   }
+}
+
+function scaled({ width, height }: ImageSize, scale: number): ImageSize {
+  const pixels = (side: number) => Math.max(1, Math.round(side * scale));
+  return { width: pixels(width), height: pixels(height) };
+}
+
+function atScale(detections: readonly Detection[], scale: number): readonly Detection[] {
+  if (scale === 1) return detections;
+  return detections.map((each) => {
+    const [left, top, right, bottom] = each.box;
+    return { ...each, box: [left * scale, top * scale, right * scale, bottom * scale] };
+  });
 }

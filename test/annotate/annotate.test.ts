@@ -48,6 +48,14 @@ const near = (a: readonly number[], b: readonly number[]) =>
   Math.max(...a.map((value, index) => Math.abs(value - (b[index] ?? 0))));
 
 describe('drawn copies', () => {
+  it('may be small: lines and labels are drawn at that size', async () => {
+    const jpeg = await annotator(picture).draw('shapes.png', [bus], 320);
+    expect(await sharp(jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 320, height: 240 });
+    expect(near(await pixel(jpeg, 90, 78), rgb(classColour('bus').colour))).toBeLessThan(60);
+    const whole = await annotator(picture).draw('shapes.png', [bus], 10_000);
+    expect(await sharp(whole).metadata()).toMatchObject({ width: 640, height: 480 });
+  });
+
   it('show frame and label, and leave the rest as it was', async () => {
     const copies = annotator(picture);
     const name = await copies.annotate('shapes.png', [bus], null);

@@ -1,10 +1,10 @@
 /** Images added up, as answers have them: all together, and by image, event, folder, hour or day. */
 import { z } from '@hono/zod-openapi';
 import { TIME_SOURCES } from '../../../files/wall-time.js';
-import type { HourGrouping } from '../../../api/job-values.js';
 import { imageNameSchema, toWireName } from '../../../answers/image-name.js';
+import { sorted } from '../../../answers/sum-groups.js';
 import type { EventRow } from '../../../store/cameras/event-rows.js';
-import { CountSum, type HourRow } from '../../../store/count-sum.js';
+import { CountSum } from '../../../store/count-sum.js';
 import type { ImageCounts } from '../../../store/job.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 
@@ -64,27 +64,6 @@ export const groupSchema = z
 export type SumBody = z.infer<typeof sumSchema>;
 export type GroupBody = z.infer<typeof groupSchema>;
 
-/** Groups of a scope, in their order. The unknown group comes last. */
-export function groupsOf(
-  sums: readonly HourRow[],
-  by: HourGrouping,
-  hide: HideFolders,
-): [string | null, CountSum][] {
-  const groups = new Map<string | null, CountSum>();
-  for (const { folder, hour, sum } of sums) {
-    const name = by === 'folder' ? hide(folder) : timeOf(by, hour);
-    const group = groups.get(name) ?? new CountSum();
-    groups.set(name, group);
-    group.merge(sum);
-  }
-  return sorted(groups);
-}
-
-function timeOf(by: 'hour' | 'day', hour: string): string | null {
-  if (hour === '') return null;
-  return by === 'day' ? hour.slice(0, 'yyyy-mm-dd'.length) : `${hour}:00`;
-}
-
 export function toWireSum(sum: CountSum): SumBody {
   const { images, failed, empty, classes, sources, regions } = sum.toRow();
   const regionCounts = regions && sortedNames(regions).map(([name, own]) => [name, byName(own)]);
@@ -138,11 +117,4 @@ export function toWireEvent(
     best_image: toWireName(best, hide),
     ...toWireSum(new CountSum(sum)),
   };
-}
-
-/** Sorts by code units; the unknown group comes last. */
-export function sorted<K extends string | null, V>(counts: ReadonlyMap<K, V>): [K, V][] {
-  return [...counts].sort(([a], [b]) =>
-    a === null ? 1 : b === null ? -1 : a < b ? -1 : a > b ? 1 : 0,
-  );
 }

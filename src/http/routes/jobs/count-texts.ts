@@ -12,17 +12,11 @@ import {
 import { CountSum, type HourRow } from '../../../store/count-sum.js';
 import type { EventRow, EventRule } from '../../../store/cameras/event-rows.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
+import { groupsOf, sorted } from '../../../answers/sum-groups.js';
 import type { PictureRule } from '../../../store/cameras/camera-pictures.js';
 import { validationFailed } from '../../request/validation.js';
 import { cameraPatternSchema } from './camera-pattern-schema.js';
-import {
-  COUNTED_SOURCES,
-  groupsOf,
-  sorted,
-  toWireEvent,
-  toWireGroup,
-  type GroupBody,
-} from './count-groups.js';
+import { COUNTED_SOURCES, toWireEvent, toWireGroup, type GroupBody } from './count-groups.js';
 
 /** Groups per piece of an answer. */
 const GROUPS_PER_PIECE = 500;

@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/{job_id}/drawn`: the pictures of a job with their boxes drawn, as a zip. */
 import { z } from '@hono/zod-openapi';
-import { LatticeError, refuseWhileStopping } from '../../../api/errors.js';
+import { LatticeError } from '../../../api/errors.js';
 import { writeDrawn, type DrawnSource } from '../../../export/drawn.js';
 import { relativeName } from '../../../export/export-source.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
@@ -11,6 +11,7 @@ import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { classNames } from './images.js';
 import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
+import { pictureDrawer } from './picture-drawer.js';
 import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 import { toWireEntry } from '../../../answers/result-record.js';
 
@@ -82,16 +83,9 @@ function drawnSource(
   job: Job,
   images: JobImages,
   classes: readonly string[] | undefined,
-  { uploads, hide, annotator, draining }: RouteParts,
+  parts: RouteParts,
 ): DrawnSource {
-  const { upload } = job.spec;
-  const drawOf: typeof annotator.draw = async (image, boxes) => {
-    if (upload === undefined || typeof image !== 'string') return annotator.draw(image, boxes);
-    const picture = await uploads.borrow(upload, image);
-    return annotator.draw(picture.bytes, boxes).finally(() => {
-      picture.release();
-    });
-  };
+  const { hide } = parts;
   return {
     fileName: (path) => relativeName(hide(path)),
     pages: async function* () {
@@ -100,14 +94,6 @@ function drawnSource(
       }
     },
     isShown: (box) => classes === undefined || classes.includes(box.class),
-    draw: async (path, boxes) => {
-      refuseWhileStopping({ draining });
-      try {
-        return { jpeg: await drawOf(path, boxes) };
-      } catch (error) {
-        if (!(error instanceof LatticeError) || error.code === 'shutting_down') throw error;
-        return { leftOut: hide(error.message) };
-      }
-    },
+    draw: pictureDrawer(job, parts),
   };
 }
