@@ -10,7 +10,7 @@ const LAYERS = [
   ['execution', 'views', 'uploads', 'answers'],
   ['clusters', 'annotate', 'aliases'],
   ['jobs', 'backup'],
-  ['webhooks', 'watches'],
+  ['webhooks', 'watches', 'report'],
   ['http'],
   ['stream', 'adapters'],
   ['service'],

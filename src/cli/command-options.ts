@@ -154,8 +154,8 @@ export function examples(...commands: readonly string[]): string {
 interface ServiceCommand {
   name: string;
   description: string;
-  /** Help of `--json`. */
-  json: string;
+  /** Help of `--json`. Absent: the command has none. */
+  json?: string;
   /** Arguments of example calls; the help has one example for each. */
   calls: readonly string[];
 }
@@ -166,13 +166,13 @@ export function serviceCommand(
   { name, description, json, calls }: ServiceCommand,
 ): Command {
   const prefix = parent.parent === null ? '' : `${typed(parent)} `;
-  return parent
+  const command = parent
     .command(name)
     .description(description)
     .option('--url <address>', 'of the service, http://HOST:8000')
-    .option('--api-key-file <file>', 'file with the API key')
-    .option('--json', json)
-    .addHelpText('after', examples(...calls.map((call) => `${prefix}${name} ${call}`)));
+    .option('--api-key-file <file>', 'file with the API key');
+  if (json !== undefined) command.option('--json', json);
+  return command.addHelpText('after', examples(...calls.map((call) => `${prefix}${name} ${call}`)));
 }
 
 /** `model alias`, without the program's own name. */

@@ -15,10 +15,11 @@ import { addQuestionFlags, addStandingFlags, type AskedFlags } from './job/quest
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import { addPushFlags, type PushFlags } from './job/push-flags.js';
-import type { ListFlags } from './job/showing.js';
+import type { ListFlags, ReportFlags } from './job/showing.js';
 import type { EditFlags } from './job/changing.js';
 import type { FollowFlags } from './job/following.js';
 import type { SubmitFlags } from './job/submitting.js';
+import { OUTPUT_FLAG } from './output-file.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -36,6 +37,7 @@ Examples:
   $ lattice job watch $JOB
   $ lattice job result $JOB --json > boxes.json
   $ lattice job result $JOB --format coco -o boxes.coco.json
+  $ lattice job report $JOB -o report.html
   $ lattice job counts $JOB --by hour --format csv -o counts.csv
   $ lattice job counts $JOB --confidence 0.3 --classes car,bus --view gate-2
   $ lattice job push $JOB --to http://127.0.0.1:8080 --project 3
@@ -57,6 +59,7 @@ export const registerJob: RegisterCommand = (program, terminal) => {
   registerList(job, terminal);
   registerStatus(job, terminal);
   registerResult(job, terminal);
+  registerReport(job, terminal);
   registerCounts(job, terminal);
   registerPush(job, terminal);
   registerFollow(job, terminal);
@@ -144,6 +147,21 @@ function registerResult(parent: Command, terminal: Terminal): void {
       else await exportResult(jobId, flags.format, flags, terminal);
     });
   addQuestionFlags(addStandingFlags(addExportFlags(result)));
+}
+
+function registerReport(parent: Command, terminal: Terminal): void {
+  const report = serviceCommand(parent, {
+    name: 'report',
+    description: 'a job that has ended as one HTML file for people, with some of its pictures',
+    calls: ['job_AaH_VN9D -o report.html'],
+  })
+    .argument('<job>', 'its id')
+    .option(OUTPUT_FLAG, 'file of the report; default, and -: standard output')
+    .action(async (jobId: string, flags: ReportFlags) => {
+      const { writeReport } = await import('./job/showing.js');
+      await writeReport(jobId, flags, terminal);
+    });
+  addQuestionFlags(report);
 }
 
 function registerCounts(parent: Command, terminal: Terminal): void {

@@ -198,6 +198,12 @@ export class LatticeClient {
     return this.#calls.file(`${pathOf(jobId)}/drawn${asked}`, options, PICTURES_MS);
   }
 
+  /** An ended job as one HTML file for people, with some of its pictures, in chunks. Rejects as `export` does. */
+  report(jobId: string, options: AskOptions = {}): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    const asked = queryOf({ ...options.question });
+    return this.#calls.file(`${pathOf(jobId)}/report${asked}`, options);
+  }
+
   /** The images of a job with their boxes, those done so far; a page of those that the filter lets through. */
   images(jobId: string, query: JobImagesQuery = {}, options: AskOptions = {}): Promise<JobImages> {
     const asked = queryOf({ ...query, ...options.question });

@@ -29,6 +29,7 @@ import { changeRoutes } from '../http/routes/jobs/changes.js';
 import { countRoutes } from '../http/routes/counts.js';
 import { jobCountRoutes } from '../http/routes/jobs/counts.js';
 import { jobRoutes } from '../http/routes/jobs/jobs.js';
+import { reportRoutes } from '../http/routes/jobs/report.js';
 import { resultRoutes } from '../http/routes/jobs/result.js';
 import { sampleRoutes } from '../http/routes/jobs/samples.js';
 import { submissionRoutes } from '../http/routes/jobs/submissions.js';
@@ -71,6 +72,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   jobRoutes,
   resultRoutes,
   drawnRoutes,
+  reportRoutes,
   jobImageRoutes,
   countRoutes,
   placeRoutes,

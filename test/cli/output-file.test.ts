@@ -77,6 +77,10 @@ const WRITERS: Record<string, Writer> = {
     args: (file) => ['job', 'result', jobId, '--format', 'csv', '-o', file],
     content: /^x_min,[^]*bus[^]*\r\n$/,
   },
+  'job report -o': {
+    args: (file) => ['job', 'report', jobId, '-o', file],
+    content: /^<!doctype html>[^]*bus[^]*<\/html>\s*$/,
+  },
   'job counts -o': {
     args: (file) => ['job', 'counts', jobId, '--format', 'csv', '-o', file],
     content: /^[^]*images[^]*\r?\n$/,

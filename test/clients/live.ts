@@ -59,6 +59,8 @@ const { total } = await client.counts(job_id, 'day');
 let csv = '';
 for await (const chunk of client.countsCsv(job_id, 'folder'))
   csv += new TextDecoder().decode(chunk);
+let page = '';
+for await (const chunk of client.report(job_id)) page += new TextDecoder().decode(chunk);
 const jobs: string[] = [];
 for await (const job of client.list()) jobs.push(job.job_id);
 
@@ -109,6 +111,7 @@ say({
   errors: result.images.flatMap((image) => (image.status === 'error' ? [image.error.code] : [])),
   total: result.total_count,
   counted: [total.images, total.failed_images, total.detections, csv.split('\r\n')[1]],
+  page: [page.startsWith('<!doctype html>'), page.includes(job_id)],
   states,
   events,
   jobs,

@@ -109,6 +109,7 @@ const CHANGES: Record<string, Sent> = {
 const PICTURES: Record<string, string> = {
   getAnnotated: '',
   getJobPictures: '',
+  getJobReport: '',
   getImageFile: '?path=shapes.png',
   listImages: '',
 };

@@ -111,6 +111,9 @@ class AsyncLattice:
     ) -> AsyncIterator[ImageResult]:
         return self._each(self._core.images(job, question))
 
+    async def report(self, job: JobRef, **question: Unpack[Question]) -> str:
+        return await self._run(self._core.report(job, question))
+
     async def counts(
         self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]
     ) -> dict[str, Any]:

@@ -143,6 +143,10 @@ class Lattice:
         """
         return self._each(self._core.images(job, question))
 
+    def report(self, job: JobRef, **question: Unpack[Question]) -> str:
+        """An ended job as the text of one HTML file for people; code job_not_finished before its end."""
+        return self._run(self._core.report(job, question))
+
     def counts(
         self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]
     ) -> dict[str, Any]:

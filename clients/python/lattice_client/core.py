@@ -194,6 +194,10 @@ class Core:
                 if broken > self._retries:
                     raise no_answer(self.base_url, call, _RESULT_SECONDS, error) from error
 
+    def report(self, job: JobRef, question: Mapping[str, Any]) -> Flow[str]:
+        call = Call("GET", f"{_path(job)}/report", query=_as_texts(question))
+        return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
+
     def counts(
         self, job: JobRef, by: CountsBy, question: Mapping[str, Any]
     ) -> Flow[dict[str, Any]]:

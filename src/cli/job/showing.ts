@@ -203,6 +203,19 @@ export async function exportResult(
   terminal.setExitCode(exitCodeOfJob(record));
 }
 
+export interface ReportFlags extends AccessFlags, AskedFlags {
+  output?: string;
+}
+
+export async function writeReport(
+  jobId: string,
+  flags: ReportFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const report = openClient(flags).report(jobId, askedOf(flags));
+  await writeOutput(report, flags.output, terminal);
+}
+
 function withoutBoxes(record: JobStatus): number {
   const { image_count: images, finished_images: finished, failed_images: failed } = record;
   return images - finished + failed;

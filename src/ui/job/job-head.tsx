@@ -229,6 +229,13 @@ function downloadsOf(
       fileName: `${id}.pictures.zip`,
       chunks: () => service.drawn(id, drawn, { question }),
     },
+    {
+      name: 'Report',
+      title: 'Counts, failures and some pictures as one page to read, print or send',
+      path: `${route}/report${queryOf({ ...question })}`,
+      fileName: `${id}.report.html`,
+      chunks: () => service.report(id, { question }),
+    },
   ];
 }
 

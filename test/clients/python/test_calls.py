@@ -213,6 +213,12 @@ class Calls(ClientCase):
             self.assertEqual(json.loads(client.counts_csv("job_1")), {"by": "day", "groups": []})
             self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/counts?by=hour&format=csv")
 
+    def test_a_report_is_the_text_of_a_page(self) -> None:
+        sent, service = self.recorded({"page": 1})
+        for client in self.clients(service):
+            self.assertEqual(json.loads(client.report("job_1", classes=["car"])), {"page": 1})
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/report?classes=car")
+
     def test_counts_over_jobs_name_their_watch_and_hours(self) -> None:
         sent, service = self.recorded({"by": "day", "groups": []})
         for client in self.clients(service):
