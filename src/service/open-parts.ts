@@ -62,7 +62,19 @@ export async function openParts(
   logEndedJobs(jobs.service, logger);
   traceEndedJobs(jobs.service, tracing);
   openWebhooks({ ...shared, store, jobs: jobs.service });
-  return { shared, access, store, cluster, models, annotator, views, uploads, jobs, watches, tracing };
+  return {
+    shared,
+    access,
+    store,
+    cluster,
+    models,
+    annotator,
+    views,
+    uploads,
+    jobs,
+    watches,
+    tracing,
+  };
 }
 
 function refuseFewDescriptors(): void {
