@@ -4,7 +4,7 @@
 export type LeftOut = Record<string, number>;
 
 /** Kinds that are nouns take a plural: `2 videos`, but `2 HEIC`. */
-const NOUN = /(?:video|file|name)$/;
+const NOUN = /(?:video|file|name|link)$/;
 
 export function countKinds(kinds: Iterable<string>): LeftOut {
   const counts: LeftOut = {};

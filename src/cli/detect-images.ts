@@ -19,7 +19,6 @@ import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
 import { defaultModelName, withSuffix } from '../models/model-folder.js';
-import { createLogger } from '../service/logger.js';
 import type { Config } from '../settings/config.js';
 import type { ExportFlags } from './export-output.js';
 import {
@@ -40,6 +39,7 @@ import {
   UsageError,
   type Terminal,
 } from './terminal.js';
+import { terminalLogger } from './terminal-logger.js';
 import { untilSignal } from './until-signal.js';
 
 /** The flags, parsed and checked by `lattice detect`. */
@@ -73,7 +73,7 @@ export async function detectImages(
 ): Promise<void> {
   const detector = await openDetector(
     { ...config, imageRoots: rootsOf(images) },
-    logger(terminal, verbose),
+    terminalLogger(terminal, verbose),
   );
   try {
     const { options, model } = await detectOptions(detector, flags, config);
@@ -128,13 +128,6 @@ async function show(
   if (stopped !== false) {
     terminal.err(`Stopped: ${images.length - done - failed} of ${images.length} images are left.`);
   } else if (failed > 0) terminal.setExitCode(done > 0 ? EXIT_PARTLY : EXIT_FAILED);
-}
-
-function logger(terminal: Terminal, verbose: boolean) {
-  const write = (line: string) => {
-    terminal.err(line.trimEnd());
-  };
-  return createLogger({ logLevel: verbose ? 'debug' : 'silent' }, { write });
 }
 
 async function detectOptions(

@@ -74,12 +74,12 @@ export interface FailedImage {
   error: Pick<Problem, 'code' | 'detail'>;
 }
 
-/** A line per image, `path: reason`; of many the first ten, and how many more there are. */
-export function failureLines(failed: readonly FailedImage[]): string[] {
+/** A line per image, `path: reason`; of many the first ten, and how many more there are of all `count`. */
+export function failureLines(failed: readonly FailedImage[], count = failed.length): string[] {
   const lines = failed
     .slice(0, LINES)
     .map(({ path, error }) => printable(`  ${path}: ${error.detail} (${error.code})`));
-  return failed.length > LINES ? [...lines, `  and ${failed.length - LINES} more`] : lines;
+  return count > LINES ? [...lines, `  and ${count - LINES} more`] : lines;
 }
 
 /** Sizes of files as the commands show them: a megabyte is 10^6 bytes, as disks are sold and `modelMemoryMb` counts. */

@@ -2,8 +2,8 @@
 import type { Terminal } from './terminal.js';
 
 const WIDTH = 24;
-const SCREEN_EVERY_MS = 100;
-const LOG_EVERY_MS = 10_000;
+export const SCREEN_EVERY_MS = 100;
+export const LOG_EVERY_MS = 10_000;
 
 export class Progress {
   readonly #terminal: Terminal;
@@ -48,7 +48,7 @@ export function bar(share: number): string {
   return '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
 }
 
-function durationText(seconds: number): string {
+export function durationText(seconds: number): string {
   if (seconds < 100) return `${Math.ceil(seconds)} s`;
   if (seconds < 6000) return `${Math.ceil(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;

@@ -14,6 +14,7 @@ import { registerJob } from './job.js';
 import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import { registerPlaces } from './places.js';
+import { registerRun } from './run.js';
 import { registerServe } from './serve.js';
 import { printable, printableLines } from './output-text.js';
 import { registerUsage } from './usage.js';
@@ -34,6 +35,7 @@ import {
 const COMMANDS: readonly RegisterCommand[] = [
   registerServe,
   registerDetect,
+  registerRun,
   registerJob,
   registerWatch,
   registerPlaces,

@@ -13,11 +13,9 @@ import { planOf, wanted } from '../../client/upload-calls.js';
 import { isPathError, pathFault } from '../../base/path-fault.js';
 import { holdsPhotos } from '../../files/listing/image-names.js';
 import { megabytes } from '../output-text.js';
-import { bar } from '../progress.js';
+import { bar, LOG_EVERY_MS } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
-
-const LOG_EVERY_MS = 10_000;
 
 /** Null after a signal; what was sent is removed then. `jobOf` gives the submission for an upload. */
 export async function submitPhotos(

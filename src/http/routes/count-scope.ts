@@ -89,7 +89,8 @@ export function toWireFigures(figures: CountFigures) {
   };
 }
 
-const ALL_BOXES = { camera: CAMERAS[0], static: STATIC_CHOICES[0] };
+/** Boxes count wherever their vehicles stand. */
+export const ALL_BOXES = { camera: CAMERAS[0], static: STATIC_CHOICES[0] };
 
 /** Rejects with `watch_not_found` where a scope without an image is of a watch that never was. */
 export async function refuseUnknownWatch(

@@ -9,7 +9,8 @@ import {
   type Grouping,
   type HourGrouping,
 } from '../../../api/job-values.js';
-import { CountSum, type HourRow } from '../../../store/count-sum.js';
+import { byCodeUnits } from '../../../files/listing/find-images.js';
+import { CountSum, SumsByHour, type HourRow } from '../../../store/count-sum.js';
 import type { EventRow, EventRule } from '../../../store/cameras/event-rows.js';
 import type { HideFolders } from '../../../answers/shown-problem.js';
 import { groupsOf, sorted } from '../../../answers/sum-groups.js';
@@ -108,6 +109,14 @@ export interface CountText {
   total: CountSum;
   /** The groups of the images of `total`. */
   groups: () => AsyncIterable<GroupBody[]>;
+  /** The first columns of a file, where they are not those of `by`. */
+  own?: OwnColumns;
+}
+
+interface OwnColumns {
+  header: string[];
+  /** Behind the name of the group. */
+  cells: (group: GroupBody) => Text[];
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- as the images, which are read
@@ -127,6 +136,27 @@ export function sumText(
 ): CountText {
   const rows = groupsOf(sums, by, hide);
   return { by, total, groups: () => inParts(rows, (row) => toWireGroup(...row)) };
+}
+
+/** A group for each hour of each folder, in the order of the folders; its `time` is the hour. */
+export function folderHourText({
+  total,
+  sums,
+}: {
+  total: CountSum;
+  sums: readonly HourRow[];
+}): CountText {
+  const merged = new SumsByHour();
+  for (const { folder, hour, sum } of sums) merged.of(folder, hour).merge(sum);
+  const rows = merged
+    .rows()
+    .sort((a, b) => byCodeUnits(a.folder, b.folder) || byCodeUnits(a.hour, b.hour));
+  const toGroup = ({ folder, hour, sum }: HourRow): GroupBody => ({
+    ...toWireGroup(folder, new CountSum(sum)),
+    time: hour === '' ? null : `${hour}:00`,
+  });
+  const own: OwnColumns = { header: ['folder', 'hour'], cells: ({ time }) => [time] };
+  return { by: 'folder', total, groups: () => inParts(rows, toGroup), own };
 }
 
 /** Its total has the sums of the events. */
@@ -167,9 +197,7 @@ export const countsFile = (counts: CountText, name: string): CsvFile => ({
 type Text = string | null | undefined;
 
 /** The first columns of groups that have more than their name: the name is that of the first one. */
-const OWN_COLUMNS: Partial<
-  Record<Grouping, { header: string[]; cells: (group: GroupBody) => Text[] }>
-> = {
+const OWN_COLUMNS: Partial<Record<Grouping, OwnColumns>> = {
   image: {
     header: ['image', 'time', 'time_source'],
     cells: ({ time, time_source: source }) => [time, source],
@@ -181,12 +209,18 @@ const OWN_COLUMNS: Partial<
 };
 
 /** Columns of classes and regions are those of all groups, by name. */
-async function* csvText({ by, total, groups }: CountText): AsyncGenerator<string, void> {
+async function* csvText({
+  by,
+  total,
+  groups,
+  own: given,
+}: CountText): AsyncGenerator<string, void> {
   const classes = sorted(total.classes).map(([name]) => name);
   const regions = sorted(total.regions).flatMap(([region, sums]) =>
     sorted(sums).map(([name]) => [region, name] as const),
   );
-  const { header: own, cells: ownCells } = OWN_COLUMNS[by] ?? { header: [by], cells: () => [] };
+  const ofGrouping = OWN_COLUMNS[by] ?? { header: [by], cells: () => [] };
+  const { header: own, cells: ownCells } = given ?? ofGrouping;
   const hasSources = by !== 'image';
   const header = [
     ...own,

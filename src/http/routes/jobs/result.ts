@@ -1,7 +1,12 @@
 /** `GET /v1/jobs/{job_id}/result`: the record of a job that has ended, or a file that is written from it. */
 import { z } from '@hono/zod-openapi';
-import { relativeName, type ExportSource } from '../../../export/export-source.js';
+import {
+  relativeName,
+  type ExportedImage,
+  type ExportSource,
+} from '../../../export/export-source.js';
 import { FORMATS, RESULT_FORMATS, type ExportFormat } from '../../../export/formats.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
 import type { JobImages } from '../../../jobs/stored-images.js';
 import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
@@ -109,10 +114,10 @@ function readExport(query: Record<string, string[]>, hasQuestion: boolean) {
 }
 
 /** Rejects when the models cannot be listed: without them the numbers of classes would differ from export to export. */
-async function exportSource(
+export async function exportSource(
   job: Job,
-  images: JobImages,
-  { detector, hide }: RouteParts,
+  images: Pick<JobImages, 'imagePages'>,
+  { detector, hide }: Pick<RouteParts, 'detector' | 'hide'>,
 ): Promise<ExportSource> {
   // An alias stands for another model by now, perhaps.
   const modelName = job.models.at(-1)?.name ?? job.spec.options.modelName;
@@ -122,12 +127,18 @@ async function exportSource(
     model: modelName,
     classes: model?.classes ?? [],
     fileName: (path) => relativeName(hide(path)),
-    pages: async function* () {
-      for await (const page of images.imagePages(job.jobId)) {
-        yield page.map((entry) => toWireEntry(job, entry, hide));
-      }
-    },
+    pages: () => exportPages(job, images, hide),
   };
+}
+
+export async function* exportPages(
+  job: Job,
+  images: Pick<JobImages, 'imagePages'>,
+  hide: HideFolders,
+): AsyncGenerator<ExportedImage[], void> {
+  for await (const page of images.imagePages(job.jobId)) {
+    yield page.map((entry) => toWireEntry(job, entry, hide));
+  }
 }
 
 /** The count of images without boxes is known before the first page is read: the job's own figures. */

@@ -1,0 +1,67 @@
+/** `lattice run`: all pictures of folders, to a table of counts, without a service. */
+import { join, resolve } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import { memoryShortage } from '../base/memory-limits.js';
+import { EXPORT_FORMATS, type ExportFormat } from '../export/formats.js';
+import { ConfigError } from '../settings/config.js';
+import { settingsFor } from '../settings/settings.js';
+import { fraction } from './command-options.js';
+import { addJobFlags } from './job/job-flags.js';
+import type { RunFlags } from './run/run-folders.js';
+import { addSettingFlags, configOf } from './setting-flags.js';
+import type { RegisterCommand } from './terminal.js';
+
+const EXAMPLES = `
+The folder of --out gets counts.csv, with the boxes of each folder and hour, the results in each --format, and the jobs of
+the run. Ended early, even by SIGKILL, the same command goes on. When a run has ended, the same command runs what has
+changed or failed since, and takes over the other results.
+Quote a glob to have it expanded here. \`-\` reads names of files from standard input, one a line.
+Exit code: 0 all images done, 3 some failed, 1 the run could not go on, 2 the command line is wrong, 130 Ctrl-C.
+
+Examples:
+  $ lattice run photos/
+  $ lattice run 2025/ 2026/ --out counts-of-two-years --format csv --format coco
+  $ lattice run photos/ --classes car,truck --confidence 0.4 --max-failure-share 0.1
+  $ find /mnt/cameras -name '*.jpg' -newer last | lattice run - --out /srv/run`;
+
+export const registerRun: RegisterCommand = (program, terminal) => {
+  const command = program
+    .command('run')
+    .description('run all images of folders and globs in this process, and count what they show')
+    .argument('<path...>', 'folder, glob or image; - for a list of files on standard input')
+    .option(
+      '--out <folder>',
+      'folder of the run; default: lattice-run in the first folder that is named',
+    )
+    .addOption(
+      new Option('--format <format>', 'a file of the results; may be repeated (default: ndjson)')
+        .choices(EXPORT_FORMATS)
+        .argParser(formatList),
+    )
+    .option(
+      '--max-failure-share <share>',
+      'end the run when more than this share of the images that have ended failed, after 20',
+      fraction,
+    );
+  addJobFlags(command)
+    .addHelpText('after', EXAMPLES)
+    .action(async (paths: string[], flags: RunFlags & { out?: string }) => {
+      const config = configOf(flags);
+      // Checked before the libraries are loaded, which fail without a reason.
+      const shortage = memoryShortage();
+      if (shortage !== null) throw new ConfigError(shortage);
+      const { firstFolder, namedFiles } = await import('./run/named-files.js');
+      const named = await namedFiles(paths);
+      const folder = resolve(flags.out ?? join(firstFolder(named), 'lattice-run'));
+      const { runFolders } = await import('./run/run-folders.js');
+      const verbose = program.opts().verbose === true;
+      await runFolders(named, folder, flags, config, terminal, verbose);
+    });
+  addSettingFlags(command, settingsFor('detect'));
+};
+
+function formatList(text: string, before: ExportFormat[] = []): ExportFormat[] {
+  const format = EXPORT_FORMATS.find((each) => each === text);
+  if (format !== undefined) return [...new Set([...before, format])];
+  throw new InvalidArgumentError(`Allowed choices are ${EXPORT_FORMATS.join(', ')}.`);
+}

@@ -1,0 +1,199 @@
+/** The jobs of a run: each takes a part of its files, and is submitted while the next files are being listed. */
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { isEnd } from '../../api/events.js';
+import type { JobService } from '../../jobs/job-service.js';
+import { progressOf, type Job, type JobEvent, type SharedSettings } from '../../store/job.js';
+import { typedPaths } from '../../store/job-title.js';
+import type { RunFigures } from './run-progress.js';
+
+/** More wait for their submission: the list of files may have no end. */
+const MOST_OPEN_JOBS = 1_000;
+const JOBS_PER_PAGE = 100;
+
+interface Progress {
+  images: number;
+  /** Finished images / all, 0 to 1. */
+  share: number;
+  failed: number;
+  reused: number;
+  isOver: boolean;
+}
+
+/** All jobs of a store, the first submitted first. */
+export async function storedJobs(jobs: Pick<JobService, 'list'>): Promise<Job[]> {
+  const found: Job[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await jobs.list({}, { limit: JOBS_PER_PAGE, cursor });
+    found.push(...page.jobs);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return found.reverse();
+}
+
+export class RunJobs {
+  readonly #jobs: JobService;
+  readonly #settings: SharedSettings;
+  readonly #signal: AbortSignal;
+  readonly #progress = new Map<string, Progress>();
+  readonly #waits = new Set<() => void>();
+  readonly #others: ReadonlySet<string>;
+  readonly #onProgress: (isStep: boolean) => void;
+  readonly #unlisten: () => void;
+
+  /** `continued`: jobs of an earlier process, which go on; `others`: those of other runs. */
+  constructor(
+    jobs: JobService,
+    settings: SharedSettings,
+    known: { continued: readonly Job[]; others: readonly Job[] },
+    onProgress: (figures: RunFigures, isStep: boolean) => void,
+    signal: AbortSignal,
+  ) {
+    this.#jobs = jobs;
+    this.#settings = settings;
+    this.#signal = signal;
+    this.#others = new Set(known.others.map(({ jobId }) => jobId));
+    this.#onProgress = (isStep) => {
+      onProgress(this.figures, isStep);
+    };
+    this.#unlisten = jobs.onEvent((event) => {
+      this.#onEvent(event);
+    });
+    for (const job of known.continued) this.#continue(job);
+    signal.addEventListener('abort', () => {
+      this.#wake();
+    });
+  }
+
+  get ids(): string[] {
+    return [...this.#progress.keys()];
+  }
+
+  get figures(): RunFigures {
+    const sum = { total: 0, done: 0, failed: 0, reused: 0 };
+    for (const { images, share, failed, reused } of this.#progress.values()) {
+      sum.total += images;
+      sum.done += Math.round(share * images);
+      sum.failed += failed;
+      sum.reused += reused;
+    }
+    return sum;
+  }
+
+  /** Resolves when the job is on disk; submits nothing after the signal. */
+  async submit(paths: string[]): Promise<void> {
+    await this.#until(() => this.#open < MOST_OPEN_JOBS);
+    if (this.#signal.aborted) return;
+    const typed = typedPaths(paths);
+    const { job } = await this.#jobs.submit({ ...this.#settings, imagePaths: paths, typed });
+    this.#of(job.jobId).images = paths.length;
+  }
+
+  /** Resolves when all jobs have ended, or after the signal. */
+  async ended(): Promise<void> {
+    await this.#until(() => this.#open === 0);
+  }
+
+  close(): void {
+    this.#unlisten();
+  }
+
+  get #open(): number {
+    return [...this.#progress.values()].filter(({ isOver }) => !isOver).length;
+  }
+
+  #until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const check = () => {
+        if (!holds() && !this.#signal.aborted) return;
+        this.#waits.delete(check);
+        resolve();
+      };
+      this.#waits.add(check);
+      check();
+    });
+  }
+
+  #wake(): void {
+    for (const check of [...this.#waits]) check();
+  }
+
+  /** The first event of a job may come before the answer to its submission. */
+  #of(jobId: string): Progress {
+    const known = this.#progress.get(jobId);
+    if (known !== undefined) return known;
+    const progress = { images: 0, share: 0, failed: 0, reused: 0, isOver: false };
+    this.#progress.set(jobId, progress);
+    return progress;
+  }
+
+  #continue(job: Job): void {
+    this.#progress.set(job.jobId, {
+      images: job.imageCount,
+      share: progressOf(job),
+      failed: job.failedImages,
+      reused: job.reusedImages,
+      isOver: job.completedAt !== null,
+    });
+  }
+
+  #onEvent({ event, jobId, progress, failedImages, reusedImages }: JobEvent): void {
+    if (this.#others.has(jobId)) return;
+    const job = this.#of(jobId);
+    job.share = progress;
+    job.failed = failedImages;
+    job.reused = reusedImages;
+    job.isOver ||= isEnd(event);
+    this.#onProgress(job.isOver);
+    this.#wake();
+  }
+}
+
+/**
+ * The files that an earlier process has submitted for the run that goes on. A million of them take about 80 MB: each is
+ * 72 bits of a digest.
+ */
+export class SubmittedFiles {
+  readonly #since = new Map<string, number>();
+  #left = 0;
+  /** A file was changed after its job was submitted. */
+  #isChanged = false;
+
+  static async of(jobs: Pick<JobService, 'statePages'>, continued: readonly Job[]) {
+    const files = new SubmittedFiles();
+    for (const { jobId, submittedAt } of continued) {
+      for await (const page of jobs.statePages(jobId)) {
+        for (const { path } of page) files.#since.set(keyOf(path), submittedAt);
+      }
+    }
+    files.#left = files.#since.size;
+    return files;
+  }
+
+  /** The files that are in no job yet. */
+  async *without(files: AsyncIterable<string>): AsyncGenerator<string, void> {
+    for await (const file of files) {
+      const since = this.#since.get(keyOf(file));
+      if (since === undefined) yield file;
+      else {
+        this.#left -= 1;
+        this.#isChanged ||= await isChangedSince(file, since);
+      }
+    }
+  }
+
+  /** Files of the jobs are not as they were, or are not named any more. */
+  get isStale(): boolean {
+    return this.#isChanged || this.#left > 0;
+  }
+}
+
+function keyOf(path: string): string {
+  return createHash('sha1').update(path).digest().toString('latin1', 0, 9);
+}
+
+async function isChangedSince(file: string, unixSeconds: number): Promise<boolean> {
+  const stats = await stat(file).catch(() => null);
+  return stats !== null && Math.max(stats.mtimeMs, stats.ctimeMs) > unixSeconds * 1_000;
+}

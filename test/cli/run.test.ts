@@ -1,0 +1,230 @@
+/** `lattice run` as a process of its own, with the bundled model. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FEW_THREADS, PICTURE } from '../support/service-client.js';
+import { PROJECT_ROOT } from '../support/service-process.js';
+import type { CliRun } from './run.js';
+
+const MODEL = ['--model', 'tiny-v8', '--precision', 'f32'];
+/** A result is found again for a file that was not changed in the 2 s before it was read. */
+const SETTLED_MS = 2_100;
+
+interface Line {
+  image_path: string;
+  status: string;
+  worker_id?: string;
+  error?: { code: string };
+}
+
+interface Call {
+  env?: Record<string, string>;
+  input?: string;
+  /** Sends the signal when the so-manyth line of progress is there. */
+  signal?: [name: NodeJS.Signals, line: number];
+}
+
+let folder: string;
+let picture: Buffer;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'lattice-run-')));
+  picture = await sharp(PICTURE).jpeg().toBuffer();
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function call(args: string[], { env = {}, input = '', signal }: Call = {}): Promise<CliRun> {
+  const child = spawn(process.execPath, ['dist/cli/lattice.js', 'run', ...args, ...MODEL], {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, ...FEW_THREADS, ...env },
+  });
+  const result = { out: '', err: '', code: 0 };
+  let isSent = false;
+  child.stdout.on('data', (chunk: Buffer) => (result.out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => {
+    result.err += chunk.toString();
+    // A second Ctrl-C would end it at once.
+    if (signal === undefined || isSent || doneOf(result.err).length < signal[1]) return;
+    isSent = child.kill(signal[0]);
+  });
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { ...result, code: code ?? -1 };
+}
+
+/** Pictures that were done at each line of progress. */
+const doneOf = (err: string): number[] =>
+  [...err.matchAll(/^(\d+) of \d+/gm)].map(([, done]) => Number(done));
+
+/** A folder with pictures, old enough for their results to be found again. */
+async function photos(name: string, count: number): Promise<string> {
+  const made = join(folder, name);
+  mkdirSync(join(made, 'sub'), { recursive: true });
+  for (let at = 0; at < count; at += 1) {
+    writeFileSync(join(made, at % 3 === 0 ? 'sub' : '.', `p${at}.jpg`), picture);
+  }
+  await sleep(SETTLED_MS);
+  return made;
+}
+
+const resultsOf = (run: string): Line[] =>
+  readFileSync(join(run, 'results.ndjson'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+function countsOf(run: string): Record<string, string>[] {
+  const [header = '', ...lines] = readFileSync(join(run, 'counts.csv'), 'utf8')
+    .trimEnd()
+    .split('\r\n');
+  const names = header.split(',');
+  return lines.map((line) =>
+    Object.fromEntries(line.split(',').map((cell, at) => [names[at] ?? '', cell])),
+  );
+}
+
+/** Each picture has one result and is counted once. */
+function expectOnce(run: string, count: number): void {
+  const paths = resultsOf(run).map(({ image_path: path }) => path);
+  expect(paths).toHaveLength(count);
+  expect(new Set(paths).size).toBe(count);
+  expect(countsOf(run).reduce((sum, { images }) => sum + Number(images), 0)).toBe(count);
+}
+
+test('a folder becomes counts by folder and hour and results; the next call runs what is new', async () => {
+  const from = await photos('first', 6);
+  const run = join(from, 'lattice-run');
+  const first = await call([from]);
+  expect(first).toMatchObject({ code: 0 });
+  expect(first.out).toMatch(/^CLASS +BOXES\ncar +\d+\n/);
+  expect(first.out).toMatch(/^6 done, 0 failed; [\d.]+ s, [\d.]+ images\/s$/m);
+  expect(first.out).toContain(`Written: ${run}/counts.csv, ${run}/results.ndjson`);
+  expectOnce(run, 6);
+  expect(countsOf(run)).toMatchObject([
+    { folder: from, images: '4', failed_images: '0', 'class_counts.car': '12' },
+    { folder: join(from, 'sub'), images: '2', 'class_counts.car': '6' },
+  ]);
+  expect(countsOf(run)[0]?.hour).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00$/);
+
+  writeFileSync(join(run, 'counts.csv.part-1'), 'of a killed process');
+  utimesSync(join(from, 'p1.jpg'), 1e9, 1e9);
+  await sleep(SETTLED_MS);
+  const again = await call([from, '--format', 'csv', '--format', 'coco']);
+  expect(again).toMatchObject({ code: 0 });
+  expect(again.out).toMatch(/^6 done \(5 as before\), 0 failed;/m);
+  const files = ['counts.csv', 'data', 'results.coco.json', 'results.csv', 'run.json'];
+  expect(readdirSync(run).sort()).toEqual(files);
+
+  const third = await call([from]);
+  expect(third.out).toMatch(/^6 done \(6 as before\), 0 failed;/m);
+  expectOnce(run, 6);
+});
+
+describe('a call that is ended early', () => {
+  const JOBS_OF = { LATTICE_MAX_IMAGES_PER_JOB: '4' };
+  const COUNT = 60;
+
+  test.each([1, 4, 8])('by SIGKILL at line %i of its progress goes on', async (line) => {
+    const from = await photos(`killed-${line}`, COUNT);
+    const run = join(from, 'lattice-run');
+    const killed = await call([from], { env: JOBS_OF, signal: ['SIGKILL', line] });
+    expect(killed.code).toBe(-1);
+    const done = doneOf(killed.err).at(-1) ?? 0;
+    expect(done).toBeGreaterThan(0);
+    expect(readdirSync(run)).toEqual(['data']);
+    const next = await call([from], { env: JOBS_OF });
+    expect(next).toMatchObject({ code: 0 });
+    expectOnce(run, COUNT);
+    const [first] = resultsOf(run);
+    const ofKilled = resultsOf(run).filter(({ worker_id: id }) => id === first?.worker_id);
+    expect(ofKilled.length).toBeGreaterThanOrEqual(done);
+  });
+
+  test('by Ctrl-C ends with 130; files that changed since run again, others come in', async () => {
+    const from = await photos('stopped', COUNT);
+    const run = join(from, 'lattice-run');
+    const stopped = await call([from], { env: JOBS_OF, signal: ['SIGINT', 1] });
+    expect(stopped.code).toBe(130);
+    expect(stopped.err).toContain('The same command goes on.');
+    expect(readdirSync(run)).toEqual(['data']);
+    writeFileSync(join(from, 'p1.jpg'), 'no picture any more');
+    rmSync(join(from, 'p2.jpg'));
+    copyFileSync(PICTURE, join(from, 'new.png'));
+    const next = await call([from], { env: JOBS_OF });
+    expect(next).toMatchObject({ code: 3 });
+    expectOnce(run, COUNT);
+    const failed = resultsOf(run).filter(({ status }) => status === 'error');
+    expect(failed).toMatchObject([{ image_path: join(from, 'p1.jpg') }]);
+  });
+
+  test('goes on with its own options only', async () => {
+    const from = await photos('options', COUNT);
+    await call([from], { env: JOBS_OF, signal: ['SIGKILL', 2] });
+    const next = await call([from, '--classes', 'bus'], { env: JOBS_OF });
+    expect(next).toMatchObject({ code: 0 });
+    expect(next.out).not.toContain('car');
+    expectOnce(join(from, 'lattice-run'), COUNT);
+  });
+});
+
+test('a damaged picture fails with its reason, and the others are done: exit code 3', async () => {
+  const from = await photos('damaged', 3);
+  for (let at = 0; at < 15; at += 1) writeFileSync(join(from, `bad${at}.jpg`), 'no picture');
+  writeFileSync(join(from, 'other.heic'), '');
+  const { out, err, code } = await call([from]);
+  expect(code).toBe(3);
+  expect(out).toContain('3 done, 15 failed;');
+  expect(out).toMatch(/bad0\.jpg: the file holds text.*\(unsupported_image_format\)$/m);
+  expect(out).toMatch(/^ {2}and 5 more$/m);
+  expect(err).toContain('1 file left out: 1 .heic.');
+});
+
+test('a list on standard input, each file as it is named', async () => {
+  const from = await photos('listed', 4);
+  const out = join(folder, 'of-list');
+  const list = [join(from, 'p1.jpg'), '', join(from, 'sub', 'p0.jpg'), join(from, 'gone.jpg')];
+  const given = await call(['-', '--out', out], { input: `${list.join('\n')}\n` });
+  expect(given.code).toBe(3);
+  expect(resultsOf(out).map(({ image_path: path }) => path)).toEqual(list.filter(Boolean));
+  expect(resultsOf(out).at(-1)).toMatchObject({ error: { code: 'image_not_found' } });
+});
+
+test('a run folder that cannot be written, and folders without pictures, are refused', async () => {
+  const from = await photos('refused', 1);
+  const file = join(from, 'p0.txt');
+  writeFileSync(file, '');
+  const refused = await call([from, '--out', join(file, 'run')]);
+  expect(refused).toMatchObject({ code: 2, out: '' });
+  expect(refused.err).toContain('--out names a folder for the run.');
+  const empty = join(folder, 'empty');
+  mkdirSync(empty);
+  expect(await call([empty])).toMatchObject({ code: 2, err: 'lattice: There are no images.\n' });
+  expect(await call([join(folder, 'nowhere')])).toMatchObject({ code: 3 });
+});
+
+test('too many failures end the run', async () => {
+  const from = await photos('failing', 30);
+  for (let at = 0; at < 60; at += 1) writeFileSync(join(from, `a${at}.jpg`), 'no picture');
+  const ended = await call([from, '--max-failure-share', '0.5']);
+  expect(ended).toMatchObject({ code: 3, out: '' });
+  expect(ended.err).toMatch(
+    /^\d+ of \d+ images failed, which is more than --max-failure-share 0.5\.$/m,
+  );
+});
