@@ -2,6 +2,7 @@
  * Vehicles that stand before cameras of watches, on the thread of the store: rows of `camera_places`. A place counts
  * where its box lies in a region of its picture, or where the picture has no regions, and was not dismissed.
  */
+import { LatticeError } from '../../api/errors.js';
 import type { DetectOptions } from '../../api/options.js';
 import type { Detection, ProcessedImage } from '../../api/schemas/image.js';
 import { isMask } from '../../boxes/regions.js';
@@ -84,6 +85,7 @@ export class PlaceFold {
     { camera, time, now }: { camera: string; time: number; now: number },
   ): void {
     const asked = this.#asked(row.view, job.keyId);
+    if (asked === null) return;
     const all = optionsFor(job, asked);
     const options = optionsOf(asked, all, row.view);
     const rules = rulesOf(options);
@@ -132,12 +134,16 @@ export class PlaceFold {
     return { class: name, regions, box: shown.box, image: found.image };
   }
 
-  #asked(view: string | null, keyId: string | null): Asked {
-    return {
-      question: {},
-      viewRegions: null,
-      storedViews: view === null ? {} : { [view]: this.#regionsOf(view, keyId) },
-    };
+  /** Null: the version of the view is gone, so that the regions of the picture are not known. */
+  #asked(view: string | null, keyId: string | null): Asked | null {
+    const own = { question: {}, viewRegions: null };
+    if (view === null) return { ...own, storedViews: {} };
+    try {
+      return { ...own, storedViews: { [view]: this.#regionsOf(view, keyId) } };
+    } catch (error) {
+      if (error instanceof LatticeError && error.code === 'view_not_found') return null;
+      throw error;
+    }
   }
 
   #regionsOf(view: string, keyId: string | null) {

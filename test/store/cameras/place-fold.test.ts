@@ -105,6 +105,28 @@ test('a mask, a region of other classes and a dismissed place say nothing', asyn
   expect(lot.told()).toEqual([]);
 });
 
+test('the regions are those of the view of a picture', async () => {
+  await using lot = await lotWith(null);
+  const { stored } = await lot.store.putView(
+    '',
+    'gate',
+    { regions: [BAY], paths: [] },
+    START,
+    null,
+  );
+  const inView = (from: number, until: number, version: number) =>
+    lot.record(
+      minutes(from, until).map((minute) => minute * MINUTE),
+      () => [car(IN_BAY), car(IN_STREET)],
+      { name: 'gate', version },
+    );
+  // A picture of a version that is gone says nothing, and those behind it are taken in.
+  await inView(0, 4, stored.version + 7);
+  expect(lot.told()).toEqual([]);
+  await inView(4, 14, stored.version);
+  expect(lot.told()).toMatchObject([{ regions: ['bay 1'], since: START + 4 * MINUTE }]);
+});
+
 test('jobs of a watch that does not ask for places queue nothing', async () => {
   await using lot = await lotWith([BAY], false);
   await record(lot, minutes(0, 10), [IN_BAY]);

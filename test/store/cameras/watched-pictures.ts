@@ -1,6 +1,7 @@
 /** Pictures of a watched folder in the store: each is recorded with its boxes and taken in. */
 import { expect } from 'vitest';
 import type { Detection, PictureLook } from '../../../src/api/schemas/image.js';
+import { packFound } from '../../../src/boxes/found-boxes.js';
 import type { JobEvent } from '../../../src/store/job.js';
 import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
 import type { WatchContent } from '../../../src/store/watched.js';
@@ -20,6 +21,8 @@ export interface RecordedPicture {
   /** Unix time. */
   time: number;
   outcome: object;
+  /** See `packFound`. */
+  found?: Uint8Array;
   look?: PictureLook;
 }
 
@@ -54,12 +57,18 @@ export class WatchedPictures implements AsyncDisposable {
   async record(
     seconds: readonly number[],
     boxesOf: (second: number) => readonly Detection[],
+    view?: { name: string; version: number },
   ): Promise<void> {
-    const pictures = seconds.map((second) => ({
-      folder: 'in',
-      time: START + second,
-      outcome: { detections: boxesOf(second), image: IMAGE },
-    }));
+    const pictures = seconds.map((second) => {
+      const detections = [...boxesOf(second)];
+      const found = { detections, image: IMAGE, floor: 0.1, isCut: false, lacksVehicles: false };
+      return {
+        folder: 'in',
+        time: START + second,
+        outcome: { detections, image: IMAGE, view },
+        found: packFound(found),
+      };
+    });
     await this.recordOutcomes(pictures);
     await this.check(START + Math.max(...seconds) + SETTLED_S);
   }
@@ -80,11 +89,12 @@ export class WatchedPictures implements AsyncDisposable {
     });
     const { number } = submitted!.job;
     const { fencingToken } = (await this.store.start(number, 'w', START))!;
-    const outcomes = pictures.map(({ time, outcome, look }, index) => ({
+    const outcomes = pictures.map(({ time, outcome, found, look }, index) => ({
       index,
       ok: true,
       outcome: JSON.stringify({ status: 'ok', ...outcome }),
       taken: { time: wallTime(time), source: 'exif' as const },
+      ...(found !== undefined && { found }),
       ...(look !== undefined && { look }),
     }));
     const at = Math.max(...pictures.map(({ time }) => time)) + 1;
