@@ -12,9 +12,9 @@ import { addSettingFlags, configOf } from './setting-flags.js';
 import type { RegisterCommand } from './terminal.js';
 
 const EXAMPLES = `
-The folder of --out gets counts.csv, with the boxes of each folder and hour, the results in each --format, and the jobs of
-the run. Ended early, even by SIGKILL, the same command goes on. When a run has ended, the same command runs what has
-changed or failed since, and takes over the other results.
+The folder of --out gets report.html, which a browser shows from the disk, counts.csv with the boxes of each folder and
+hour, the results in each --format, and the jobs of the run. Ended early, even by SIGKILL, the same command goes on. When
+a run has ended, the same command runs what has changed or failed since, and takes over the other results.
 Quote a glob to have it expanded here. \`-\` reads names of files from standard input, one a line.
 Exit code: 0 all images done, 3 some failed, 1 the run could not go on, 2 the command line is wrong, 130 Ctrl-C.
 

@@ -115,7 +115,9 @@ test('a folder becomes counts by folder and hour and results; the next call runs
   expect(first).toMatchObject({ code: 0 });
   expect(first.out).toMatch(/^CLASS +BOXES\ncar +\d+\n/);
   expect(first.out).toMatch(/^6 done, 0 failed; [\d.]+ s, [\d.]+ images\/s$/m);
-  expect(first.out).toContain(`Written: ${run}/counts.csv, ${run}/results.ndjson`);
+  expect(first.out).toContain(
+    `Written: ${run}/report.html, ${run}/counts.csv, ${run}/results.ndjson`,
+  );
   expectOnce(run, 6);
   expect(countsOf(run)).toMatchObject([
     { folder: from, images: '4', failed_images: '0', 'class_counts.car': '12' },
@@ -129,7 +131,14 @@ test('a folder becomes counts by folder and hour and results; the next call runs
   const again = await call([from, '--format', 'csv', '--format', 'coco']);
   expect(again).toMatchObject({ code: 0 });
   expect(again.out).toMatch(/^6 done \(5 as before\), 0 failed;/m);
-  const files = ['counts.csv', 'data', 'results.coco.json', 'results.csv', 'run.json'];
+  const files = [
+    'counts.csv',
+    'data',
+    'report.html',
+    'results.coco.json',
+    'results.csv',
+    'run.json',
+  ];
   expect(readdirSync(run).sort()).toEqual(files);
 
   const third = await call([from]);

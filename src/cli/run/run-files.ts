@@ -9,25 +9,14 @@ import { countsFile, folderHourText } from '../../http/routes/jobs/count-texts.j
 import { exportPages, exportSource } from '../../http/routes/jobs/result.js';
 import type { CountSums } from '../../jobs/count-sums.js';
 import type { JobService } from '../../jobs/job-service.js';
-import type { Detector } from '../../execution/detector.js';
-import type { Config } from '../../settings/config.js';
-import type { Job } from '../../store/job.js';
 import { placeOf, writeFileTo } from '../output-file.js';
-
-export interface EndedRun {
-  config: Config;
-  detector: Detector;
-  service: JobService;
-  /** In the order of their submission; at least one. */
-  jobs: readonly [Job, ...Job[]];
-  counts: CountSums;
-}
+import { reportOfRun, type EndedRun } from './run-report.js';
 
 const RESULTS = 'results';
 
 interface RunFile {
   name: string;
-  pieces: AsyncIterable<string | Uint8Array>;
+  pieces: AsyncIterable<string | Uint8Array> | string[];
 }
 
 /** The counts of all jobs of a run. */
@@ -57,10 +46,10 @@ export async function writeRunFiles(
   return written;
 }
 
-/** A report for people is one more file of this list. */
 async function filesOf(formats: readonly ExportFormat[], run: EndedRun): Promise<RunFile[]> {
   const source = await sourceOf(run);
   return [
+    { name: 'report.html', pieces: [await reportOfRun(run)] },
     { name: 'counts.csv', pieces: countsFile(folderHourText(run.counts), 'run').lines },
     ...formats.map((format) => ({
       name: `${RESULTS}${FORMATS[format].ending}`,
@@ -70,7 +59,9 @@ async function filesOf(formats: readonly ExportFormat[], run: EndedRun): Promise
 }
 
 /** The images of all jobs as those of one. */
-async function sourceOf({ config, detector, service, jobs }: EndedRun): Promise<ExportSource> {
+async function sourceOf({ config, parts, jobs }: EndedRun): Promise<ExportSource> {
+  const { service } = parts.jobs;
+  const { detector } = parts.models;
   const hide = createHideFolders(config);
   const first = await exportSource(jobs[0], service, { detector, hide });
   return {
@@ -82,7 +73,7 @@ async function sourceOf({ config, detector, service, jobs }: EndedRun): Promise<
   };
 }
 
-async function write(path: string, pieces: RunFile['pieces'] | string[]): Promise<void> {
+async function write(path: string, pieces: RunFile['pieces']): Promise<void> {
   const place = await placeOf(path);
   if (place.kind !== 'standard output') await writeFileTo(place, pieces, path);
 }
@@ -107,6 +98,6 @@ export async function lastEnded(folder: string): Promise<string | null> {
 /** Removes what a killed process has not written to its end. */
 export async function removeParts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (/^(counts|results|run)\..*\.part-\d+$/.test(name)) await rm(join(folder, name));
+    if (/^(counts|report|results|run)\..*\.part-\d+$/.test(name)) await rm(join(folder, name));
   }
 }

@@ -21,14 +21,8 @@ import { EXIT_FAILED, EXIT_PARTLY, Refusal, UsageError, type Terminal } from '..
 import { terminalLogger } from '../terminal-logger.js';
 import { untilSignal } from '../until-signal.js';
 import { checkedRunFolder, FileListing, inParts, rootsOfNamed, type Named } from './named-files.js';
-import {
-  countsOfRun,
-  lastEnded,
-  removeParts,
-  writeRecord,
-  writeRunFiles,
-  type EndedRun,
-} from './run-files.js';
+import { countsOfRun, lastEnded, removeParts, writeRecord, writeRunFiles } from './run-files.js';
+import type { EndedRun } from './run-report.js';
 import { RunJobs, storedJobs, SubmittedFiles } from './run-jobs.js';
 import { RunProgress, type RunFigures } from './run-progress.js';
 
@@ -245,7 +239,7 @@ async function end(
   if (first === undefined) throw new UsageError('There are no images.');
   const jobs: EndedRun['jobs'] = [first, ...more];
   const counts = await countsOfRun(service, tag);
-  const ended = { config, detector: parts.models.detector, service, jobs, counts };
+  const ended = { config, parts, jobs, counts };
   const written = await writeRunFiles(folder, flags.format ?? ['ndjson'], ended);
   const { total, done, failed } = figures;
   const record = { run: tag, ended_at: new Date().toISOString(), images: total, failed };

@@ -16,7 +16,12 @@ type DrawPicture = (
 
 export function pictureDrawer(
   { spec: { upload } }: Job,
-  { uploads, hide, annotator, draining }: RouteParts,
+  {
+    uploads,
+    hide,
+    annotator,
+    draining,
+  }: Pick<RouteParts, 'uploads' | 'hide' | 'annotator' | 'draining'>,
 ): DrawPicture {
   const draw = async (...[path, boxes, most]: Parameters<DrawPicture>) => {
     if (upload === undefined) return annotator.draw(path, boxes, most);
