@@ -3,7 +3,12 @@ import type { StaticChoice } from '../api/job-values.js';
 import type { Detection } from '../api/schemas/image.js';
 import { countRegions } from '../boxes/class-counts.js';
 import type { Refined } from '../store/asked-boxes.js';
-import { DISMISSED, MOVES, UNKNOWN, type StandingImages } from '../store/cameras/standing-images.js';
+import {
+  DISMISSED,
+  MOVES,
+  UNKNOWN,
+  type StandingImages,
+} from '../store/cameras/standing-images.js';
 
 export class StandingDetections {
   readonly #images: StandingImages;
