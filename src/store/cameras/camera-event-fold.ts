@@ -3,12 +3,10 @@
  * One with a vehicle is told when it is over, once.
  */
 import { EventFold, type PictureEvent } from '../../cameras/picture-events.js';
-import { readPictures } from './camera-pictures.js';
 import { DismissedPlaces } from './dismissed-places.js';
-import { jobNumberOf } from '../job-parts.js';
 import type { JobTransitions } from '../job-transitions.js';
 import { PictureCounts, type PictureSource } from '../picture-counts.js';
-import { forgetCameras, jobsThatAsk, type QueuedPicture } from './queued-pictures.js';
+import { forgetCameras, picturesThatAsk, type QueuedPicture } from './queued-pictures.js';
 import type { Statements } from '../statements.js';
 
 type CameraEvent = PictureEvent<number, PictureSource>;
@@ -34,17 +32,12 @@ export class CameraEventFold {
 
   /** Takes in those pictures of one camera, in order of time, whose jobs ask for it; none of an event that is over. */
   add(watch: number, camera: string, pictures: readonly QueuedPicture[], now: number): void {
-    const jobs = jobsThatAsk(this.#statements, pictures, 'eventGapS');
-    const wanted = pictures.filter(({ task }) => jobs.has(jobNumberOf(task)));
-    const gapS = Math.max(...Array.from(jobs.values(), ({ value }) => value));
-    if (wanted.length === 0) return;
+    const asked = picturesThatAsk(this.#statements, pictures, 'eventGapS');
+    if (asked.length === 0) return;
+    const gapS = Math.max(...asked.map(({ value }) => value));
     const fold = new EventFold<number, PictureSource>(gapS, this.#event(watch, camera));
     const counts = new PictureCounts(this.#statements, null, new DismissedPlaces(this.#statements));
-    const times = new Map(wanted.map(({ task, time }) => [task, time]));
-    for (const row of readPictures(this.#statements, [...times.keys()])) {
-      const time = times.get(row.task);
-      const job = jobs.get(jobNumberOf(row.task));
-      if (time === undefined || job === undefined) continue;
+    for (const { row, job, time } of asked) {
       const first = fold.events.at(-1)?.first ?? time;
       if (time >= first - gapS) fold.add({ ...counts.of(row, job), time });
     }
@@ -77,11 +70,12 @@ export class CameraEventFold {
   #event(watch: number, camera: string): CameraEvent | null {
     const sql = 'SELECT event FROM camera_events WHERE watch = ? AND camera = ?';
     const row = this.#statements.get(sql, watch, camera) as Pick<EventRow, 'event'> | undefined;
-    return row === undefined ? null : (JSON.parse(row.event) as CameraEvent);
+    if (row !== undefined) return JSON.parse(row.event) as CameraEvent;
+    forgetCameras(this.#statements, 'camera_events', watch);
+    return null;
   }
 
   #save({ watch, camera, event }: EventRow, now: number, gapS: number): void {
-    forgetCameras(this.#statements, 'camera_events', watch);
     this.#statements.run(
       `INSERT INTO camera_events (watch, camera, arrived_at, ends_at, event) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET arrived_at = excluded.arrived_at, ends_at = excluded.ends_at, event = excluded.event`,

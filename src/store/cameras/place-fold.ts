@@ -16,14 +16,14 @@ import {
   type Places,
 } from '../../cameras/place-tracker.js';
 import { foundOf, optionsOf, type Asked } from '../asked-boxes.js';
-import { readPictures, type PictureRow } from './camera-pictures.js';
+import type { PictureRow } from './camera-pictures.js';
 import { DismissedPlaces } from './dismissed-places.js';
 import type { PlaceNews } from '../job.js';
-import { jobNumberOf, type AskedJobRow } from '../job-parts.js';
+import type { AskedJobRow } from '../job-parts.js';
 import type { JobTransitions } from '../job-transitions.js';
 import { ownerOf } from '../owner.js';
 import { optionsFor, resultOf } from '../picture-counts.js';
-import { forgetCameras, jobsThatAsk, type QueuedPicture } from './queued-pictures.js';
+import { forgetCameras, picturesThatAsk, type QueuedPicture } from './queued-pictures.js';
 import { faintBoxes, rulesOf } from './standing-boxes.js';
 import type { Statements } from '../statements.js';
 import { ViewReads } from '../view-rows.js';
@@ -60,20 +60,12 @@ export class PlaceFold {
 
   /** Takes in those pictures of one camera, in order of time, whose jobs ask for it; one that comes too late is not. */
   add(watch: number, camera: string, pictures: readonly QueuedPicture[], now: number): void {
-    const jobs = jobsThatAsk(this.#statements, pictures, 'places');
-    const wanted = pictures.filter(({ task }) => jobs.has(jobNumberOf(task)));
-    if (wanted.length === 0) return;
+    const asked = picturesThatAsk(this.#statements, pictures, 'places');
+    if (asked.length === 0) return;
     const state = this.#state(watch, camera);
-    const rows = readPictures(
-      this.#statements,
-      wanted.map(({ task }) => task),
-    );
-    const times = new Map(wanted.map(({ task, time }) => [task, time]));
-    for (const row of rows) {
-      const time = times.get(row.task);
-      const job = jobs.get(jobNumberOf(row.task));
-      if (time === undefined || job === undefined || row.failed !== 0) continue;
-      if (time >= state.places.time) this.#fold(state, row, job, { camera, time, now });
+    for (const { row, job, time } of asked) {
+      if (row.failed !== 0 || time < state.places.time) continue;
+      this.#fold(state, row, job, { camera, time, now });
     }
     this.#save(watch, camera, state, now);
   }

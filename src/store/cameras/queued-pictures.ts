@@ -3,6 +3,7 @@
  * their image. Cameras of a watch that are remembered are bounded in number.
  */
 import type { PictureLook } from '../../api/schemas/image.js';
+import { readPictures, type PictureRow } from './camera-pictures.js';
 import { folderOf } from '../count-rows.js';
 import { jobNumberOf, type AskedJobRow } from '../job-parts.js';
 import { askedSettings } from '../job-rows.js';
@@ -105,8 +106,36 @@ export function forgetCameras(
   );
 }
 
+/** A queued picture as it is stored, with its time and its job. */
+export interface AskedPicture {
+  row: PictureRow;
+  job: AskedJobRow;
+  time: number;
+  /** The value of the setting. */
+  value: number;
+}
+
+/** The pictures, in their order, in whose jobs a setting is neither absent nor false. */
+export function picturesThatAsk(
+  statements: Statements,
+  pictures: readonly QueuedPicture[],
+  setting: 'places' | 'eventGapS',
+): AskedPicture[] {
+  const jobs = jobsThatAsk(statements, pictures, setting);
+  const times = new Map(
+    pictures.flatMap(({ task, time }) =>
+      jobs.has(jobNumberOf(task)) ? [[task, time] as const] : [],
+    ),
+  );
+  return readPictures(statements, [...times.keys()]).flatMap((row) => {
+    const time = times.get(row.task);
+    const job = jobs.get(jobNumberOf(row.task));
+    return time === undefined || job === undefined ? [] : [{ row, job, time, value: job.value }];
+  });
+}
+
 /** The jobs of the pictures in which a setting is neither absent nor false, with its value, by number. */
-export function jobsThatAsk(
+function jobsThatAsk(
   statements: Statements,
   pictures: readonly QueuedPicture[],
   setting: 'places' | 'eventGapS',
