@@ -19,28 +19,40 @@ const webhookSchema = z
   })
   .openapi('WebhookBody');
 
-const watchedJob = { watch: z.string(), job_id: z.string() };
-const cameraWebhookSchema = z
-  .object({
-    type: z.enum(FINDING_WEBHOOK_EVENTS),
+/** Webhooks of changes at cameras of watches. */
+const CAMERA_WEBHOOKS = [
+  {
+    path: 'camera.finding',
+    operationId: 'cameraFinding',
+    summary:
+      'Sent to the callback_url of a watch with `camera_health` when a finding opens or closes',
+    description: 'The job and the index say which picture began the finding.',
+    schema: cameraWebhook(FINDING_WEBHOOK_EVENTS, findingNewsSchema).openapi('CameraWebhookBody'),
+  },
+  {
+    path: 'camera.event',
+    operationId: 'cameraEvent',
+    summary: 'Sent to the callback_url of a watch with `event_gap_s` when an event is over',
+    description: 'The job and the index say which picture shows the most vehicles.',
+    schema: cameraWebhook(EVENT_WEBHOOK_EVENTS, eventNewsSchema).openapi('EventWebhookBody'),
+  },
+  {
+    path: 'place.changed',
+    operationId: 'placeChanged',
+    summary:
+      'Sent to the callback_url of a watch with `places` when a vehicle stands in a place or has left it',
+    description: 'The job and the index say with which picture it became certain.',
+    schema: cameraWebhook(PLACE_WEBHOOK_EVENTS, placeNewsSchema).openapi('PlaceWebhookBody'),
+  },
+];
+
+function cameraWebhook(types: readonly string[], news: z.ZodObject) {
+  return z.object({
+    type: z.enum(types),
     timestamp: z.string().openapi({ format: 'date-time' }),
-    data: z.object({ ...watchedJob, ...findingNewsSchema.shape }),
-  })
-  .openapi('CameraWebhookBody');
-const placeWebhookSchema = z
-  .object({
-    type: z.enum(PLACE_WEBHOOK_EVENTS),
-    timestamp: z.string().openapi({ format: 'date-time' }),
-    data: z.object({ ...watchedJob, ...placeNewsSchema.shape }),
-  })
-  .openapi('PlaceWebhookBody');
-const eventWebhookSchema = z
-  .object({
-    type: z.enum(EVENT_WEBHOOK_EVENTS),
-    timestamp: z.string().openapi({ format: 'date-time' }),
-    data: z.object({ ...watchedJob, ...eventNewsSchema.shape }),
-  })
-  .openapi('EventWebhookBody');
+    data: z.object({ watch: z.string(), job_id: z.string(), ...news.shape }),
+  });
+}
 
 const webhookHeaders = z.object({
   'webhook-id': z.string().openapi({ description: 'The same at every attempt of a delivery' }),
@@ -78,47 +90,18 @@ function registerComponents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>):
     },
     responses: WEBHOOK_ANSWERS,
   });
-  registry.registerWebhook({
-    method: 'post',
-    path: 'camera.finding',
-    operationId: 'cameraFinding',
-    summary:
-      'Sent to the callback_url of a watch with `camera_health` when a finding opens or closes',
-    description: 'The job and the index say which picture began the finding.',
-    tags: ['Webhooks'],
-    request: {
-      headers: webhookHeaders,
-      body: { required: true, content: { 'application/json': { schema: cameraWebhookSchema } } },
-    },
-    responses: WEBHOOK_ANSWERS,
-  });
-  registry.registerWebhook({
-    method: 'post',
-    path: 'camera.event',
-    operationId: 'cameraEvent',
-    summary: 'Sent to the callback_url of a watch with `event_gap_s` when an event is over',
-    description: 'The job and the index say which picture shows the most vehicles.',
-    tags: ['Webhooks'],
-    request: {
-      headers: webhookHeaders,
-      body: { required: true, content: { 'application/json': { schema: eventWebhookSchema } } },
-    },
-    responses: WEBHOOK_ANSWERS,
-  });
-  registry.registerWebhook({
-    method: 'post',
-    path: 'place.changed',
-    operationId: 'placeChanged',
-    summary:
-      'Sent to the callback_url of a watch with `places` when a vehicle stands in a place or has left it',
-    description: 'The job and the index say with which picture it became certain.',
-    tags: ['Webhooks'],
-    request: {
-      headers: webhookHeaders,
-      body: { required: true, content: { 'application/json': { schema: placeWebhookSchema } } },
-    },
-    responses: WEBHOOK_ANSWERS,
-  });
+  for (const { schema, ...webhook } of CAMERA_WEBHOOKS) {
+    registry.registerWebhook({
+      method: 'post',
+      ...webhook,
+      tags: ['Webhooks'],
+      request: {
+        headers: webhookHeaders,
+        body: { required: true, content: { 'application/json': { schema } } },
+      },
+      responses: WEBHOOK_ANSWERS,
+    });
+  }
 }
 
 const WEBHOOK_ANSWERS = {
