@@ -8,7 +8,7 @@ import type { ModelDescription } from '../api/schemas/model.js';
 import type { HideFolders } from '../answers/shown-problem.js';
 import { groupsOf } from '../answers/sum-groups.js';
 import type { JobImages } from '../jobs/stored-images.js';
-import { CountSum } from '../store/count-sum.js';
+import { CountSum, type SumRow } from '../store/count-sum.js';
 import { notRunImages, scoreFloorOf, type Job } from '../store/job.js';
 import { titleOf } from '../store/job-title.js';
 import { FailedImages, type FailureGroup } from './failed-images.js';
@@ -23,6 +23,8 @@ const MOST_ROWS = { folder: 30, hour: 48, class: 60, region: 60 };
 const LONGEST_TEXT = 300;
 
 export interface ReportSource {
+  /** The page names it: a run has the images of several jobs. */
+  of: 'job' | 'run';
   /** Its options are those of the question. */
   job: Job;
   images: Pick<JobImages, 'imagePages' | 'countSums'>;
@@ -59,6 +61,7 @@ export interface ReportPicture extends Pick<ChosenPicture, 'path' | 'chosen' | '
 }
 
 export interface Report {
+  of: ReportSource['of'];
   jobId: string;
   title: string;
   status: Job['status'];
@@ -86,6 +89,8 @@ export interface Report {
   regions: ReportRows<{ region: string; name: string; boxes: number }, number>;
   folders: ReportRows<ReportSum, CountSum>;
   hours: ReportRows<ReportSum, CountSum>;
+  /** Images by the source of their times. */
+  timeSources: SumRow['sources'];
   failures: FailureGroup[];
   /** A sentence on files that are not in the job; '' where there are none. */
   leftOut: string;
@@ -103,7 +108,7 @@ export function allKept({ spec }: Job, question: Question): Question {
 }
 
 export async function readReport(source: ReportSource): Promise<Report> {
-  const { job, images, kept, hide } = source;
+  const { of, job, images, kept, hide } = source;
   const shown = (text: string) => shortened(hide(text));
   const { spec, jobId } = job;
   const sure = new SurePictures(spec.options);
@@ -124,6 +129,7 @@ export async function readReport(source: ReportSource): Promise<Report> {
   const drawn = drawer(source, shown);
   const { surest, leastSure } = sure.chosen;
   return {
+    of,
     ...headOf(job, shown),
     ...imagesOf(job),
     models: modelsOf(source),
@@ -131,6 +137,7 @@ export async function readReport(source: ReportSource): Promise<Report> {
     dismissed: Math.max(0, boxes - counts.total.detections),
     classes: classRows(counts.total),
     regions: regionRows(counts.total),
+    timeSources: counts.total.toRow().sources,
     folders: sumRows(byImages(groupsOf(counts.sums, 'folder', shown)), MOST_ROWS.folder),
     hours: sumRows(groupsOf(counts.sums, 'hour', shown), MOST_ROWS.hour),
     failures: failed.groups,

@@ -1,5 +1,6 @@
 /** A report as one page of HTML that loads nothing: pictures are data URLs, and there is no script. */
 import { html, raw } from 'hono/html';
+import { TIME_SOURCES, type TimeSource } from '../files/wall-time.js';
 import type { CountSum } from '../store/count-sum.js';
 import type { Report, ReportPicture, ReportRows, ReportSum } from './read-report.js';
 import { REPORT_STYLE } from './report-style.js';
@@ -34,8 +35,8 @@ export async function reportPage(report: Report, version: string): Promise<strin
         <main>${sectionsOf(report)}</main>
         <footer>
           <p>
-            Made by lattice-core ${version}. Times of the job are universal time; times of images
-            are those of the clock at the camera.
+            Made by lattice-core ${version}. Times of the ${report.of} are universal time; times of
+            images are those of the clock at the camera.
           </p>
         </footer>
       </body>
@@ -44,7 +45,7 @@ export async function reportPage(report: Report, version: string): Promise<strin
 }
 
 function headOf(report: Report): Html {
-  const { title, jobId, status, error, images, boxes, imagesPerSecond: rate } = report;
+  const { of, title, jobId, status, error, images, boxes, imagesPerSecond: rate } = report;
   const figures: [string, string][] = [
     ['Images', grouped(images.all)],
     ['With a result', grouped(images.ok)],
@@ -54,10 +55,12 @@ function headOf(report: Report): Html {
     ['Images per second', rate === null ? 'not known' : rate.toPrecision(3)],
   ];
   return html`<header>
-    <p class="quiet">Report of the job <code>${jobId}</code></p>
+    <p class="quiet">
+      ${of === 'job' ? html`Report of the job <code>${jobId}</code>` : 'Report of a run'}
+    </p>
     <h1><bdi>${title}</bdi></h1>
     <p>${whenOf(report)}</p>
-    ${status === 'failed' ? html`<p class="bad">The job failed: ${error ?? ''}</p>` : ''}
+    ${status === 'failed' ? html`<p class="bad">The ${of} failed: ${error ?? ''}</p>` : ''}
     <dl class="figures">
       ${figures.map(
         ([name, value]) =>
@@ -95,14 +98,30 @@ function sectionsOf(report: Report): Html[] {
     section('By folder', sumTable(report.folders, { one: 'folder', classes })),
     section(
       'By hour in which the image was taken',
-      sumTable(report.hours, { one: 'hour', classes }),
+      html`<p class="quiet">${timesText(report.timeSources)}</p>
+        ${sumTable(report.hours, { one: 'hour', classes })}`,
     ),
     ...(failures.length === 0 ? [] : [section('Failed images', failureList(failures))]),
-    ...(leftOut === '' ? [] : [section('Not in the job', html`<p>${leftOut}.</p>`)]),
+    ...(leftOut === '' ? [] : [section(`Not in the ${report.of}`, html`<p>${leftOut}.</p>`)]),
     ...pictureSections(report),
     section('Settings', facts(report.settings)),
     section('Model', modelTable(report.models)),
   ];
+}
+
+/** How the time of each source is known. */
+const KNOWN_BY: Readonly<Record<TimeSource, string>> = {
+  exif: 'the time that the camera wrote into the file',
+  name: 'the time in the name',
+  file: 'the time of the last change of the file, which may be that of a copy',
+};
+
+function timesText(sources: Report['timeSources']): string {
+  const known = TIME_SOURCES.flatMap((source) => {
+    const images = sources[source] ?? 0;
+    return images === 0 ? [] : [`${counted(images, 'image')}: ${KNOWN_BY[source]}`];
+  });
+  return known.length === 0 ? '' : `${known.join('; ')}.`;
 }
 
 function section(title: string, content: Html): Html {
@@ -187,7 +206,7 @@ function classTable({ classes: { rows, rest }, boxes: all }: Report): Html {
           <td class="number">${percent(rest.sum / all)}</td>
           <td></td>
         </tr>`;
-  return html`<div class="rows" role="region" aria-label="Boxes by class" tabindex="0">
+  return html`<div class="rows" role="region" aria-label="Table of classes" tabindex="0">
     <table>
       <thead>
         <tr>
@@ -205,7 +224,7 @@ function classTable({ classes: { rows, rest }, boxes: all }: Report): Html {
 }
 
 function regionTable({ rows, rest }: Report['regions']): Html {
-  return table('Boxes by region', {
+  return table('Table of regions', {
     header: ['Region and class', 'Boxes'],
     rows: rows.map(({ region, name, boxes }) => [`${region}: ${name}`, boxes]),
     rest: rest && [`${rest.count} more`, rest.sum],
@@ -225,7 +244,7 @@ function sumTable(
   const hourName = (name: string | null) => name?.replace('T', ' ') ?? 'Not known';
   const named = (name: string | null) =>
     one === 'folder' ? folderName(name ?? '') : hourName(name);
-  return table(`By ${one}`, {
+  return table(`Table of ${one}s`, {
     header: [capital(one), 'Boxes', 'Images', 'Failed', 'Empty', ...classes],
     rows: rows.map(({ name, sum }) => line(named(name), sum)),
     rest: rest && line(counted(rest.count, `more ${one}`), rest.sum),
@@ -265,7 +284,7 @@ function modelTable(models: Report['models']): Html {
   )}`;
 }
 
-function pictureSections({ surest, leastSure, almost, scoreFloor }: Report): Html[] {
+function pictureSections({ of, surest, leastSure, almost, scoreFloor }: Report): Html[] {
   const kinds: [title: string, text: string, pictures: readonly ReportPicture[]][] = [
     ['The surest boxes', 'Pictures with the boxes of the highest confidence.', surest],
     [
@@ -276,7 +295,7 @@ function pictureSections({ surest, leastSure, almost, scoreFloor }: Report): Htm
     [
       'Almost detections',
       `Boxes at most ${ALMOST * 100} percentage points below their threshold, which are not counted. ` +
-        `The job keeps boxes from ${percent(scoreFloor)} on.`,
+        `The ${of} keeps boxes from ${percent(scoreFloor)} on.`,
       almost,
     ],
   ];
@@ -297,6 +316,7 @@ function pictureSections({ surest, leastSure, almost, scoreFloor }: Report): Htm
 
 function figure({ path, chosen, threshold, boxes, picture }: ReportPicture): Html {
   const said = `${chosen.class} ${percent(chosen.confidence)}, threshold ${percent(threshold)}`;
+  const cut = path.lastIndexOf('/') + 1;
   const alt = `${path} with ${counted(boxes, 'box', 'boxes')} drawn: ${said}`;
   return html`<figure>
     ${
@@ -305,7 +325,9 @@ function figure({ path, chosen, threshold, boxes, picture }: ReportPicture): Htm
         : html`<div class="gone">No picture. ${picture.leftOut}</div>`
     }
     <figcaption>
-      <b><bdi>${path}</bdi></b> ${said}; ${counted(boxes, 'box', 'boxes')} drawn
+      <b><bdi>${path.slice(cut)}</bdi></b>
+      ${cut === 0 ? '' : html`<span class="quiet"><bdi>${path.slice(0, cut)}</bdi></span>`} ${said};
+      ${counted(boxes, 'box', 'boxes')} drawn
     </figcaption>
   </figure>`;
 }

@@ -35,8 +35,8 @@ figure{margin:0}
 figure img,.gone{display:block;width:100%;aspect-ratio:4/3;object-fit:contain;background:var(--ground);border:1px solid var(--line);border-radius:4px}
 .gone{display:grid;place-items:center;padding:12px;text-align:center;color:var(--quiet)}
 figcaption{font-size:.875rem;margin-top:4px}
-figcaption b{display:block}
+figcaption b,figcaption .quiet{display:block}
 ul.examples{margin:0;padding-left:20px}
 @media (max-width:30rem){header,main,footer{padding:12px}.facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:8px}.pictures{grid-template-columns:1fr 1fr;gap:12px}tbody th,tfoot th{min-width:106px}}
-@media print{:root{color-scheme:light;--ground:#fff;--surface:#fff;--text:#000;--quiet:#444;--line:#bbb;--accent:#2b50d8;--bad:#900}body{font-size:11pt}header,main,footer{max-width:none;padding:0}section{border:0;padding:8px 0}.rows{overflow:visible}figure,tr,.figures div{break-inside:avoid}h2{break-after:avoid}.pictures{grid-template-columns:repeat(3,1fr)}}
+@media print{@page{margin:14mm}:root{color-scheme:light;--ground:#fff;--surface:#fff;--text:#000;--quiet:#444;--line:#bbb;--accent:#2b50d8;--bad:#900}body{font-size:11pt}header,main,footer{max-width:none;padding:0}section{border:0;padding:8px 0}.rows{overflow:visible}figure,tr,.figures div{break-inside:avoid}h2,h3,h2+.quiet{break-after:avoid}.figures{grid-template-columns:repeat(6,1fr);gap:6px}.pictures{grid-template-columns:repeat(3,1fr)}}
 `;

@@ -111,6 +111,7 @@ function expectOnce(run: string, count: number): void {
 test('a folder becomes counts by folder and hour and results; the next call runs what is new', async () => {
   const from = await photos('first', 6);
   const run = join(from, 'lattice-run');
+  writeFileSync(join(from, 'p7.heic'), 'of a phone');
   const first = await call([from]);
   expect(first).toMatchObject({ code: 0 });
   expect(first.out).toMatch(/^CLASS +BOXES\ncar +\d+\n/);
@@ -119,6 +120,10 @@ test('a folder becomes counts by folder and hour and results; the next call runs
     `Written: ${run}/report.html, ${run}/counts.csv, ${run}/results.ndjson`,
   );
   expectOnce(run, 6);
+  const report = readFileSync(join(run, 'report.html'), 'utf8');
+  for (const words of ['Report of a run', '1 file left out: 1 .heic']) {
+    expect(report).toContain(words);
+  }
   expect(countsOf(run)).toMatchObject([
     { folder: from, images: '4', failed_images: '0', 'class_counts.car': '12' },
     { folder: join(from, 'sub'), images: '2', 'class_counts.car': '6' },

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import { NO_FIGURES } from '../../src/api/job-figures.js';
 import type { ModelDescription } from '../../src/api/schemas/model.js';
+import type { TimeSource } from '../../src/files/wall-time.js';
 import { readReport, type ReportSource } from '../../src/report/read-report.js';
 import { reportPage } from '../../src/report/report-page.js';
 import { CountSum, SumsByHour } from '../../src/store/count-sum.js';
@@ -41,9 +42,11 @@ interface Given extends Partial<ReportSource> {
   entries?: ImageEntry[];
   /** Folders and hours, each of one image with a box of this class. */
   groups?: [folder: string, hour: string, name: string][];
+  /** Further images, by the source of their times. */
+  sources?: (TimeSource | null)[];
 }
 
-function sourceOf({ entries = [], groups = [], ...given }: Given): ReportSource {
+function sourceOf({ entries = [], groups = [], sources = [], ...given }: Given): ReportSource {
   const sums = new SumsByHour();
   const total = new CountSum();
   for (const [folder, hour, name] of groups) {
@@ -55,10 +58,22 @@ function sourceOf({ entries = [], groups = [], ...given }: Given): ReportSource 
     sums.of(folder, hour).add(image);
     total.add(image);
   }
+  for (const source of sources) {
+    const taken = source && { time: '2025-11-26T14:00:00', source };
+    total.add({
+      index: 0,
+      path: '',
+      failed: false,
+      taken,
+      classCounts: {},
+      regionCounts: {},
+    });
+  }
   const imagePages = async function* () {
     yield await Promise.resolve(entries);
   };
   return {
+    of: 'job',
     job: jobOf(),
     images: {
       imagePages,
@@ -115,6 +130,15 @@ test('it says what the job was and what came of it', async () => {
   }
   expect(page).not.toContain('/srv/images');
   expect(page).not.toContain('Almost detections');
+});
+
+test('hours are told with where the times come from, and a run is called a run', async () => {
+  const groups: Given['groups'] = [['gate', '2025-11-26T14', 'car']];
+  const page = await pageOf({ of: 'run', groups, sources: ['exif', 'file', 'file', null] });
+  expect(page).toContain('1 image: the time that the camera wrote into the file; ');
+  expect(page).toContain('2 images: the time of the last change of the file, which may be that');
+  expect(page).toContain('Report of a run');
+  expect(page).not.toContain(jobOf().jobId);
 });
 
 test('names of others are text, and nothing is loaded', async () => {

@@ -18,6 +18,8 @@ const STANDARD_INPUT = STANDARD_OUTPUT;
 const NAMES_PER_PART = 10_000;
 
 export interface Named {
+  /** As the command line has them. */
+  given: readonly string[];
   /** Absolute, links resolved, none beneath another. */
   folders: readonly string[];
   /** Files and what globs match, without those beneath the folders. */
@@ -36,6 +38,7 @@ export async function namedFiles(args: readonly string[]): Promise<Named> {
   );
   const { images } = await expandPaths(named.filter((arg) => !isFolder(arg)));
   return {
+    given: args,
     folders,
     images: images.filter(({ path }) => !folders.some((each) => beneath(path, each) !== null)),
     hasList: named.length < args.length,

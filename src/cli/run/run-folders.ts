@@ -228,7 +228,7 @@ async function end(
   { figures, ids, seconds }: Ended,
   { leftOut, unreadable }: FileListing,
 ): Promise<void> {
-  const { parts, config, folder, flags, terminal } = run;
+  const { parts, config, named, folder, flags, terminal } = run;
   const service = parts.jobs.service;
   const leftOutText = leftOutFiles(leftOut);
   if (leftOutText !== '') terminal.err(`${leftOutText}.`);
@@ -239,7 +239,7 @@ async function end(
   if (first === undefined) throw new UsageError('There are no images.');
   const jobs: EndedRun['jobs'] = [first, ...more];
   const counts = await countsOfRun(service, tag);
-  const ended = { config, parts, jobs, counts };
+  const ended = { config, parts, named, jobs, leftOut, counts };
   const written = await writeRunFiles(folder, flags.format ?? ['ndjson'], ended);
   const { total, done, failed } = figures;
   const record = { run: tag, ended_at: new Date().toISOString(), images: total, failed };

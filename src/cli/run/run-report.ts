@@ -1,6 +1,8 @@
 /** The report of a run: that of a job which has the images of all jobs of the run. */
 import { pictureDrawer } from '../../http/routes/jobs/picture-drawer.js';
 import { createHideFolders } from '../../answers/shown-problem.js';
+import { NO_LABELS } from '../../api/job-labels.js';
+import type { LeftOut } from '../../api/left-out.js';
 import type { JobImages } from '../../jobs/stored-images.js';
 import { reportPage } from '../../report/report-page.js';
 import { allKept, readReport } from '../../report/read-report.js';
@@ -8,22 +10,29 @@ import type { CountSums } from '../../jobs/count-sums.js';
 import type { openParts } from '../../service/open-parts.js';
 import type { Config } from '../../settings/config.js';
 import type { Job, JobModelUse } from '../../store/job.js';
+import { typedPaths } from '../../store/job-title.js';
+import type { Named } from './named-files.js';
 
 export interface EndedRun {
   config: Config;
   parts: Awaited<ReturnType<typeof openParts>>;
   /** In the order of their submission; at least one. */
   jobs: readonly [Job, ...Job[]];
+  named: Pick<Named, 'given'>;
+  /** Files of the folders that are no pictures of a run. */
+  leftOut: LeftOut;
   counts: CountSums;
 }
 
-export async function reportOfRun({ config, parts, jobs, counts }: EndedRun): Promise<string> {
+export async function reportOfRun(run: EndedRun): Promise<string> {
+  const { config, parts, jobs, counts } = run;
   const { service } = parts.jobs;
   const { detector } = parts.models;
   const hide = createHideFolders(config);
-  const job = asOneJob(jobs);
+  const job = asOneJob(run);
   const asked = await service.asking(allKept(job, {}), null);
   const report = await readReport({
+    of: 'run',
     ...{ job, hide },
     images: { imagePages: pagesOf(service, jobs), countSums: () => Promise.resolve(counts) },
     kept: { imagePages: pagesOf(asked, jobs) },
@@ -44,7 +53,7 @@ function pagesOf(
 }
 
 /** The jobs have the same settings. */
-function asOneJob(jobs: EndedRun['jobs']): Job {
+function asOneJob({ jobs, named, leftOut }: EndedRun): Job {
   const [first] = jobs;
   const sum = (name: 'imageCount' | 'finishedImages' | 'failedImages') =>
     jobs.reduce((total, job) => total + job[name], 0);
@@ -57,7 +66,7 @@ function asOneJob(jobs: EndedRun['jobs']): Job {
     startedAt: Math.min(...times('startedAt')),
     completedAt: Math.max(...times('completedAt')),
     models: modelsOf(jobs),
-    spec: { ...first.spec, labels: { ...first.spec.labels, tags: [] } },
+    spec: { ...first.spec, labels: NO_LABELS, typed: typedPaths(named.given), leftOut },
   };
 }
 

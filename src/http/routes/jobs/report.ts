@@ -56,6 +56,7 @@ export function reportRoutes(route: AddRoute, parts: RouteParts): void {
         const wide = allKept(job, (await question(parts)) ?? {});
         const hasKept = job.spec.scoreFloor !== undefined;
         const page = await readReport({
+          of: 'job',
           ...{ job, images, hide },
           kept: hasKept ? await jobs.asking(wide, c.get('keyId')) : null,
           // A report without licences is better than none.
