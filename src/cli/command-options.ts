@@ -7,6 +7,7 @@ import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
 import { pathFault } from '../base/path-fault.js';
 import { FLAG_KINDS, type FlagKind } from './flag-kinds.js';
+import { flagText, sentencePart } from './flag-texts.js';
 
 /** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
 export function numberThat(
@@ -43,10 +44,6 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   );
 }
 
-/** The text of a row within a line of help. */
-export const sentencePart = (text: string): string =>
-  `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
-
 /** Rows that the CLI has a flag for. */
 export const withFlags = <Row extends { flag?: string }>(rows: readonly Row[]) =>
   rows.filter((row): row is Row & { flag: string } => row.flag !== undefined);
@@ -74,19 +71,22 @@ export function addParameterFlags(
   for (const row of rows) {
     const [option, ...more] = toOptions(row);
     const hasDefault = withDefaults && row.default !== null && row.ofModel !== true;
-    command.addOption(hasDefault ? option.default(row.default) : option);
+    command.addOption(hasDefault ? option.default(row.default, shownDefault(row)) : option);
     for (const each of more) command.addOption(each);
   }
   return command;
 }
 
+const shownDefault = ({ default: value }: ParameterRow): string =>
+  typeof value === 'object' ? 'none' : String(value);
+
 function toOptions(row: ParameterRow): [Option, ...Option[]] {
   const short = row.shortFlag === undefined ? '' : `-${row.shortFlag}, `;
   const flag = `${short}--${snake(row.name).replaceAll('_', '-')}`;
-  const text = sentencePart(row.text);
+  const text = flagText(row);
   const { placeholder } = FLAG_KINDS[row.kind];
   if (placeholder === undefined) {
-    return [new Option(flag, text), new Option(flag.replace('--', '--no-'), 'the opposite')];
+    return [new Option(flag, text), new Option(flag.replace('--', '--no-'), `not ${flag}`)];
   }
   const help = 'most' in row ? `${text}, 1 to ${row.most}` : text;
   return [new Option(`${flag} ${placeholder}`, help).argParser((given) => valueOf(row, given))];
@@ -169,7 +169,7 @@ export function serviceCommand(
   const command = parent
     .command(name)
     .description(description)
-    .option('--url <address>', 'of the service, http://HOST:8000')
+    .option('--url <address>', 'where the service is, such as http://HOST:8000')
     .option('--api-key-file <file>', 'file with the API key');
   if (json !== undefined) command.option('--json', json);
   return command.addHelpText('after', examples(...calls.map((call) => `${prefix}${name} ${call}`)));

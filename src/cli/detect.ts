@@ -24,12 +24,12 @@ Examples:
 export const registerDetect: RegisterCommand = (program, terminal) => {
   const command = program
     .command('detect')
-    .description('detect in images, folders and globs in this process, without a service')
+    .description('detect in a few images and print the boxes')
     .argument('<path...>', 'image, folder or glob')
-    .option('-m, --model <name>', 'name that `lattice model list` shows, with or without .pt');
+    .option('-m, --model <name>', 'model to use, by the name that `lattice model list` shows');
   addParameterFlags(command, { withDefaults: true })
-    .option('--classes <names>', 'keep only these classes of the model, comma-separated', nameList)
-    .option('--annotate, --save <folder>', 'also write copies with the boxes drawn')
+    .option('--classes <names>', 'what to keep of what the model knows, such as car,bus', nameList)
+    .option('--annotate, --save <folder>', 'folder for copies with the boxes drawn')
     .option('--json', 'print one JSON object per image');
   addExportFlags(command)
     .addHelpText('after', EXAMPLES)

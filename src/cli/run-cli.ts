@@ -7,9 +7,11 @@ import { faultOf, isPathError } from '../base/path-fault.js';
 import { BackupRefused } from '../backup/backup-refused.js';
 import { registerBackup, registerRestore } from './backup.js';
 import { registerBench } from './bench.js';
+import { registerCompletion } from './completion.js';
 import { registerDetect } from './detect.js';
 import { registerDoctor } from './doctor.js';
 import { registerEngine } from './engine.js';
+import { groupOptions, HELP_LAYOUT, wrapParagraphs } from './help-groups.js';
 import { registerJob } from './job.js';
 import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
@@ -31,24 +33,23 @@ import {
   type Terminal,
 } from './terminal.js';
 
-/** The commands in the order of the help. */
-const COMMANDS: readonly RegisterCommand[] = [
-  registerServe,
-  registerDetect,
-  registerRun,
-  registerJob,
-  registerWatch,
-  registerPlaces,
-  registerUsage,
-  registerWebhook,
-  registerDoctor,
-  registerBackup,
-  registerRestore,
-  registerEngine,
-  registerModel,
-  registerOpenApi,
-  registerBench,
+/** The commands in the order of the help, under their headings. */
+const COMMANDS: readonly [heading: string, commands: readonly RegisterCommand[]][] = [
+  ['Detect on this machine, without a service:', [registerRun, registerDetect]],
+  ['Run a service:', [registerServe, registerBackup, registerRestore]],
+  [
+    'Use a running service:',
+    [
+      ...[registerJob, registerWatch, registerPlaces, registerUsage, registerWebhook],
+      registerBench,
+    ],
+  ],
+  ['Models:', [registerModel, registerEngine]],
+  ['This machine, and other programs:', [registerDoctor, registerCompletion, registerOpenApi]],
 ];
+
+/** Width of the help where no terminal shows it. */
+const HELP_COLUMNS = 80;
 
 /** Never rejects; the exit code is told to the terminal. */
 export async function runCli(args: readonly string[], output: Terminal): Promise<void> {
@@ -86,19 +87,26 @@ function withPrintableText(terminal: Terminal): Terminal {
 
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('lattice')
-    .description('Detects cars and other vehicles in images: as a service, or in this process.')
+    .description('Finds cars and other vehicles in images: of a folder, or as a service.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .option('-v, --verbose', 'log more and show where an error came from')
     .showHelpAfterError('Run with --help for what is possible.')
     .addHelpText('after', '\nlattice COMMAND --help shows the options and examples of a command.');
-  for (const register of COMMANDS) register(program, terminal);
+  for (const [heading, commands] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const register of commands) register(program, terminal);
+  }
+  const columns = terminal.columns ?? HELP_COLUMNS;
   for (const command of withSubcommands(program)) {
+    groupOptions(command);
     command
       .helpCommand(false)
       .exitOverride()
+      .configureHelp(HELP_LAYOUT)
       .configureOutput({
+        getOutHelpWidth: () => columns,
         writeOut: (text) => {
-          terminal.out(text.trimEnd());
+          terminal.out(wrapParagraphs(text.trimEnd(), columns));
         },
         writeErr: (text) => {
           terminal.err(text.trimEnd());

@@ -27,7 +27,9 @@ Examples:
 export const registerRun: RegisterCommand = (program, terminal) => {
   const command = program
     .command('run')
-    .description('run all images of folders and globs in this process, and count what they show')
+    .description(
+      'all images of folders, to a report and a table of counts; goes on where it was ended',
+    )
     .argument('<path...>', 'folder, glob or image; - for a list of files on standard input')
     .option(
       '--out <folder>',

@@ -15,6 +15,22 @@ const schemaShape = z.object({
 /** Defaults that the machine decides, so that a page about them is the same everywhere. */
 const MACHINE_DEFAULTS: Record<string, string> = { threads: 'CPU cores' };
 
+/** Placeholders of settings with paths, by the ends of their names. */
+const PATH_KINDS = [
+  ['Dir', 'folder'],
+  ['File', 'file'],
+  ['Roots', 'folders'],
+] as const;
+
+/** A setting that the text of another one names; a name of one word may be a word of the text. */
+const SETTING_NAME = new RegExp(
+  `\\b(${Object.keys(settings)
+    .filter((key) => key !== key.toLowerCase())
+    .join('|')})\\b`,
+  'g',
+);
+const flagOf = (key: string): string => `--${snake(key).replaceAll('_', '-')}`;
+
 type SettingName = keyof typeof settings;
 const ALL = Object.keys(settings) as SettingName[];
 
@@ -38,12 +54,12 @@ function describe(key: SettingName) {
     key,
     /** Environment variable. */
     name: environmentName(key),
-    flag: `--${snake(key).replaceAll('_', '-')}`,
+    flag: flagOf(key),
     /** The default as a user would write it; '' if there is none. */
     fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
-    meaning: shape.description ?? '',
+    meaning: (shape.description ?? '').replaceAll(SETTING_NAME, flagOf),
     /** Placeholder of the flag's value; null for a flag without a value. */
-    value: valueOf(shape),
+    value: valueOf(key, shape),
   };
 }
 
@@ -62,7 +78,7 @@ export function addSettingFlags(command: Command, keys?: readonly SettingName[])
   }
   return command.option(
     '--config <file>',
-    'JSON file with settings, keys in camel case (imageRoots)',
+    'JSON file with settings, its keys in camel case (imageRoots)',
   );
 }
 
@@ -72,9 +88,10 @@ export function configOf(flags: object): Config {
   return loadConfig(Object.fromEntries(Object.entries(flags).filter(isSetting)));
 }
 
-function valueOf(shape: z.infer<typeof schemaShape>): string | null {
+function valueOf(key: SettingName, shape: z.infer<typeof schemaShape>): string | null {
   // A setting that is on by default needs a value that turns it off.
   if (shape.type === 'boolean') return shape.default === true ? 'true|false' : null;
   if (shape.enum !== undefined) return shape.enum.join('|');
-  return shape.type === 'string' ? 'text' : 'number';
+  if (shape.type !== 'string') return 'number';
+  return PATH_KINDS.find(([end]) => key.endsWith(end))?.[1] ?? 'text';
 }

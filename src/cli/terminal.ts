@@ -11,6 +11,8 @@ export interface Terminal {
   write(part: string | Uint8Array): Promise<void>;
   /** Standard output is a screen, not a file or a pipe. */
   readonly isScreen: boolean;
+  /** Its width; absent if it is no screen. */
+  readonly columns?: number;
   /** Shows a line that the next one replaces; absent if standard error is not a terminal. */
   progress?(line: string): void;
   /** A question to be answered with yes or no; absent if nobody is there to answer. */
@@ -64,6 +66,7 @@ export type RegisterCommand = (program: Command, terminal: Terminal) => void;
 interface Output {
   write(part: string | Uint8Array, taken?: (error?: Error | null) => void): unknown;
   isTTY?: boolean;
+  columns?: number;
 }
 
 const CLEAR_LINE = '\r\x1b[2K';
@@ -97,6 +100,7 @@ export function consoleTerminal(
         });
       }),
     isScreen: stdout.isTTY === true,
+    ...(stdout.isTTY === true && stdout.columns && { columns: stdout.columns }),
     setExitCode,
   };
   if (stderr.isTTY === true) {

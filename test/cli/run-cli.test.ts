@@ -34,8 +34,10 @@ async function expectHelp(words: readonly string[]): Promise<void> {
 
 /** Names of the commands in a help text. */
 function commandsOf(help: string): string[] {
-  const [, list = ''] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
-  return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+  const lists = [...help.matchAll(/^(?!Arguments)[A-Z].*:\n((?: {2}.*\n)+)/gm)];
+  return lists.flatMap(([, list = '']) =>
+    [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name),
+  );
 }
 
 test('the version is that of the package', async () => {

@@ -2,7 +2,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { FILTER_ROWS } from '../../api/job-filters.js';
 import type { JobFilter } from '../../client/lattice-client.js';
-import { givenFlags, nameList, sentencePart, withFlags } from '../command-options.js';
+import { givenFlags, nameList, withFlags } from '../command-options.js';
+import { sentencePart } from '../flag-texts.js';
 
 const ROWS = withFlags(FILTER_ROWS);
 

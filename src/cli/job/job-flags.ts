@@ -10,10 +10,10 @@ import {
   addParameterFlags,
   givenFlags,
   nameList,
-  sentencePart,
   wholeNumber,
   withFlags,
 } from '../command-options.js';
+import { flagText } from '../flag-texts.js';
 
 export interface JobFlags extends Partial<DetectionParameters> {
   type: JobSubmit['job_type'];
@@ -29,13 +29,20 @@ const FLAG_ROWS = withFlags(FIELD_ROWS);
 export function addJobFlags(command: Command): Command {
   command
     .addOption(
-      new Option('-t, --type <type>', 'what to look for')
+      new Option(
+        '-t, --type <type>',
+        'cars, vehicles (cars, motorcycles, buses and trucks), or all that the model knows: batch_detect',
+      )
         .choices(JOB_TYPES)
         .default('detect_vehicles'),
     )
-    .option('-m, --model <name>', 'name of a model that the service has, with or without .pt');
+    .option('-m, --model <name>', 'model to use, by the name that `lattice model list` shows');
   addParameterFlags(command, { withDefaults: false })
-    .option('--classes <names>', "classes of the model, comma-separated; '*' for all", nameList)
+    .option(
+      '--classes <names>',
+      "what to keep of what the model knows, such as car,bus; '*' for all",
+      nameList,
+    )
     .addOption(
       new Option('--vehicle-types <names>', 'the same for detect_vehicles jobs only')
         .argParser(nameList)
@@ -44,7 +51,7 @@ export function addJobFlags(command: Command): Command {
   for (const row of FLAG_ROWS) command.addOption(optionOf(row));
   return command.option(
     '--metadata <json>',
-    'JSON object that is returned with the result',
+    'facts of yours that come back with the result, as a JSON object',
     jsonObject,
   );
 }
@@ -64,10 +71,9 @@ export function settingsOf(flags: JobFlags): Omit<JobSubmit, 'image_paths' | 'me
 
 function optionOf(row: (typeof FLAG_ROWS)[number]): Option {
   if (row.kind === 'number') {
-    const text = `0 to ${row.most}; ${row.text}`;
-    return new Option(row.flag, text).argParser(wholeNumber(0, row.most));
+    return new Option(row.flag, flagText(row)).argParser(wholeNumber(0, row.most));
   }
-  const option = new Option(row.flag, sentencePart(row.text));
+  const option = new Option(row.flag, flagText(row));
   return row.kind === 'choice' ? option.choices(row.values) : option;
 }
 

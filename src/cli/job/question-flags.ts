@@ -52,7 +52,7 @@ export function addQuestionFlags(command: Command): Command {
   addParameterFlags(command, { withDefaults: false, rows: QUESTION_ROWS });
   return command.option(
     '--classes <names>',
-    "classes of the model, comma-separated; '*' for all",
+    "what to keep of what the model knows, such as car,bus; '*' for all",
     nameList,
   );
 }
