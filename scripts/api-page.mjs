@@ -1,24 +1,13 @@
-// Writes the tables of docs/api.md from the OpenAPI document and the error codes; with --check, only checks whether
-// they are up to date.
+// Writes the tables of docs/api.md from the OpenAPI document; with --check, only checks whether they are up to date.
 //
 //   node scripts/api-page.mjs [--check]
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
-import { tsImport } from 'tsx/esm/api';
-import { readOpenApi, writeOrCheck } from './generated.mjs';
+import { readOpenApi, table, writeTables } from './generated.mjs';
 
 const PAGE = fileURLToPath(new URL('../docs/api.md', import.meta.url));
 const ASSETS = /\/\{asset\}$/;
 
-const { ERRORS } = await tsImport('../src/api/errors.ts', import.meta.url);
 const openApi = readOpenApi();
-
-const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
-const table = (head, rows) =>
-  [head, head.map(() => '---'), ...rows]
-    .map((row) => `| ${row.map(cell).join(' | ')} |`)
-    .join('\n');
 
 function routes() {
   const rows = Object.entries(openApi.paths)
@@ -73,28 +62,8 @@ function typeOf(property) {
     : `${name}, ${minimum} to ${maximum}`;
 }
 
-function errors() {
-  const rows = Object.entries(ERRORS).map(([code, { status, of, title }]) => [
-    `\`${code}\``,
-    status,
-    of,
-    title,
-  ]);
-  return table(['code', 'status', 'concerns', 'meaning'], rows);
-}
-
-const TABLES = {
+await writeTables(PAGE, {
   routes: routes(),
   'options of POST /v1/inference/detect': options('DetectRequest'),
   'options of POST /v1/jobs/submit': options('JobSubmit'),
-  errors: errors(),
-};
-
-let text = readFileSync(PAGE, 'utf8');
-for (const [name, content] of Object.entries(TABLES)) {
-  const [start, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`];
-  const [before, rest] = text.split(start);
-  const [, after] = rest.split(end);
-  text = `${before}${start}\n${content}\n\n${end}${after}`;
-}
-writeOrCheck(PAGE, await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' }));
+});

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 
 const CLI = fileURLToPath(new URL('../src/cli/lattice.ts', import.meta.url));
 
@@ -23,4 +24,24 @@ export function writeOrCheck(path, text) {
     console.error(`${path} is out of date. Run: node scripts/${script}`);
     process.exitCode = 1;
   }
+}
+
+const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** A table of Markdown. */
+export const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows]
+    .map((row) => `| ${row.map(cell).join(' | ')} |`)
+    .join('\n');
+
+/** Writes the tables of a page between their marks: `<!-- NAME -->` and `<!-- end of NAME -->`. */
+export async function writeTables(page, tables) {
+  let text = readFileSync(page, 'utf8');
+  for (const [name, content] of Object.entries(tables)) {
+    const [start, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`];
+    const [before, rest] = text.split(start);
+    const [, after] = rest.split(end);
+    text = `${before}${start}\n${content}\n\n${end}${after}`;
+  }
+  writeOrCheck(page, await format(text, { ...(await resolveConfig(page)), parser: 'markdown' }));
 }

@@ -164,6 +164,7 @@ test('every page with examples is run, or it is said why not', () => {
 
 test.each([
   ['the tables of docs/api.md', 'api-page'],
+  ['the tables of docs/errors.md', 'errors-page'],
   ['the generated files of the Python client', 'python-client'],
 ])('%s are up to date', async (_what, script) => {
   await runProgram(process.execPath, [`scripts/${script}.mjs`, '--check']);
