@@ -50,8 +50,8 @@ const OTHER_PAGES: Record<string, string> = {
   'docs/operate.md': 'stops services: test/cli/backup.test.ts',
   'docs/package.md': 'needs a package: test/deploy/package.test.ts installs one',
   'docs/gpu.md': 'needs a GPU: npm run test:gpu',
+  'docs/models.md': 'needs training tools; docs/cli.md has its commands, and test/cli/model*.test.ts',
   'edge/README.md': 'needs JupyterLab: test/edge runs the notebooks',
-  'models/README.md': 'installs the quantisation tools: test/cli/model-quantize.test.ts',
   'models/train/README.md': 'trains for hours: test/models/train',
 };
 
@@ -59,7 +59,7 @@ const OTHER_PAGES: Record<string, string> = {
 const NOT_RUN: [page: string, part: string, why: string][] = [
   ['README.md', 'npm test', 'is the run that this test belongs to'],
   ['README.md', 'npm install ./', 'needs a package: test/deploy/package.test.ts installs one'],
-  ['docs/cli.md', 'model quantize', 'installs the quantisation tools: test/models/quantize'],
+  ['docs/cli.md', 'lattice completion', 'needs bash: test/cli/completion.test.ts'],
   ['docs/cli.md', 'lattice bench', 'measures for minutes: test/cli/bench'],
   ['docs/clients.md', 'openapi-typescript', 'needs other programs, and Go and Java for some'],
   ['docs/exports.md', 'import supervision', 'supervision is not among the tools of test/export'],

@@ -194,7 +194,7 @@ function checkGpu(built: NativeBuildInfo | null): Finding {
 /** Files only; whether the network can be compiled shows when the service starts. */
 async function checkModels(config: Config): Promise<Finding> {
   const defaultName = defaultModelName(config);
-  const fix = `put ${defaultName.replace(/\.pt$/, '.onnx')} into ${config.modelsDir} (docs: models/README.md)`;
+  const fix = `put ${defaultName.replace(/\.pt$/, '.onnx')} into ${config.modelsDir} (docs/models.md)`;
   try {
     const bundledDir = join(PACKAGE_ROOT, 'models');
     const folder = await ModelFolder.open(config, bundledDir);

@@ -84,7 +84,7 @@ function faultOfPlaces(rows: readonly Row[], layout: Layout['layout']): string |
   if (isShare(rows)) {
     return (
       'all its boxes lie between 0 and 1, and pixels of the input are needed. They look like shares of the picture, as ' +
-      `RT-DETR gives them, which is read in its own forms only (models/README.md): ${HOW_TO_EXPORT}, and boxes in pixels`
+      `RT-DETR gives them, which is read in its own forms only (docs/models.md): ${HOW_TO_EXPORT}, and boxes in pixels`
     );
   }
   const turned = rows.filter(({ box: [x1, y1, x2, y2] }) => x1 > x2 || y1 > y2);
