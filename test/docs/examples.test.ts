@@ -50,7 +50,8 @@ const OTHER_PAGES: Record<string, string> = {
   'docs/operate.md': 'stops services: test/cli/backup.test.ts',
   'docs/package.md': 'needs a package: test/deploy/package.test.ts installs one',
   'docs/gpu.md': 'needs a GPU: npm run test:gpu',
-  'docs/models.md': 'needs training tools; docs/cli.md has its commands, and test/cli/model*.test.ts',
+  'docs/models.md':
+    'needs training tools; docs/cli.md has its commands, and test/cli/model*.test.ts',
   'edge/README.md': 'needs JupyterLab: test/edge runs the notebooks',
   'models/train/README.md': 'trains for hours: test/models/train',
 };
