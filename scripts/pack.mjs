@@ -36,6 +36,8 @@ const FILES = [
   'LICENSE',
   'cluster/lattice_ray',
   'dist',
+  'docs',
+  'llms.txt',
   'models/README.md',
   'models/demo',
   'models/manifest.json',
@@ -45,7 +47,7 @@ const FILES = [
   'models/vehicles-v8n.onnx',
   'src/clusters/ray/ray_client.proto',
 ];
-const LEFT_OUT = /\.(map|d\.ts|pyc)$|__pycache__|\.py\.lock$/;
+const LEFT_OUT = /\.(map|d\.ts|pyc)$|docs\/images|__pycache__|\.py\.lock$/;
 /** Libraries of every glibc system with Node.js, which itself needs them. */
 const OF_THE_SYSTEM =
   /^(ld-linux-[\w-]+|lib(c|m|dl|pthread|rt|resolv|gcc_s|stdc\+\+))\.so(\.\d+)+$/;

@@ -28,6 +28,7 @@ const PAGES = [
   'README.md',
   'docs/api.md',
   'docs/cli.md',
+  'docs/counts-from-photos.md',
   'docs/clients.md',
   'docs/events.md',
   'docs/webhooks.md',
@@ -60,6 +61,7 @@ const OTHER_PAGES: Record<string, string> = {
 const NOT_RUN: [page: string, part: string, why: string][] = [
   ['README.md', 'npm test', 'is the run that this test belongs to'],
   ['README.md', 'npm install ./', 'needs a package: test/deploy/package.test.ts installs one'],
+  ['docs/counts-from-photos.md', 'npm install', 'test/deploy/package.test.ts installs the package'],
   ['docs/cli.md', 'lattice completion', 'needs bash: test/cli/completion.test.ts'],
   ['docs/cli.md', 'lattice bench', 'measures for minutes: test/cli/bench'],
   ['docs/clients.md', 'openapi-typescript', 'needs other programs, and Go and Java for some'],
@@ -166,6 +168,7 @@ test('every page with examples is run, or it is said why not', () => {
 test.each([
   ['the tables of docs/api.md', 'api-page'],
   ['the tables of docs/errors.md', 'errors-page'],
+  ['llms.txt', 'llms-text'],
   ['the generated files of the Python client', 'python-client'],
 ])('%s are up to date', async (_what, script) => {
   await runProgram(process.execPath, [`scripts/${script}.mjs`, '--check']);

@@ -5,7 +5,7 @@ import { globSync } from 'tinyglobby';
 import { expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
-const PAGES = globSync(['*.md', '*/*.md', '*/*/*.md'], {
+const PAGES = globSync(['llms.txt', '*.md', '*/*.md', '*/*/*.md'], {
   cwd: PROJECT_ROOT,
   ignore: ['**/node_modules/**'],
 });

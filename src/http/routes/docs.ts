@@ -1,10 +1,15 @@
-/** `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, and the redirect of `/`. */
+/**
+ * `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, `/llms.txt` with the pages that it links
+ * to, and the redirect of `/`.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { getMimeType } from 'hono/utils/mime';
 import { LatticeError } from '../../api/errors.js';
+import { PACKAGE_ROOT } from '../../base/package.js';
+import { isPathError } from '../../base/path-fault.js';
 import { replyRaw } from '../answer/reply.js';
 import { json, type AddRoute, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
@@ -58,6 +63,10 @@ const OWN_ASSETS = new Map([
   ['page.css', STYLE],
 ]);
 
+/** A page of the folder docs. */
+const PAGE_NAME = /^[a-z-]+\.md$/;
+const MARKDOWN = 'text/markdown';
+
 const open = { method: 'get' as const, tags: ['System'], security: [] };
 const page = { schema: z.string() };
 
@@ -79,14 +88,14 @@ const ASSET: RouteSpec = {
   ...open,
   path: '/docs/{asset}',
   operationId: 'docsAsset',
-  summary: 'A file of the documentation page',
+  summary: 'A file of the documentation',
   description:
-    'Script, style and icons of `/docs`. They need no key and nothing from the internet.',
+    'Script, style and icons of `/docs`, and the pages that `/llms.txt` links to. They need no key and nothing from the internet.',
   request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
   answers: {
     200: {
       description: 'The file',
-      content: Object.fromEntries(ASSETS.map((name) => [typeOf(name), page])),
+      content: Object.fromEntries([...ASSETS.map(typeOf), MARKDOWN].map((type) => [type, page])),
     },
   },
   errors: ['not_found'],
@@ -132,8 +141,26 @@ export function docsRoutes(route: AddRoute, { openApi }: RouteParts): void {
         'content-security-policy': POLICY,
       }),
   );
+  route(
+    {
+      ...open,
+      path: '/llms.txt',
+      operationId: 'llmsText',
+      summary: 'What there is to read, for programs that read it',
+      description: 'The pages of the documentation, the commands and the main calls, as Markdown.',
+      answers: { 200: { description: 'The list', content: { 'text/plain': page } } },
+    },
+    async (c) =>
+      replyRaw(c, 200, await packagedText('llms.txt'), {
+        'content-type': 'text/plain; charset=utf-8',
+      }),
+  );
   route(ASSET, async (c) => {
     const name = c.req.param('asset') ?? '';
+    if (PAGE_NAME.test(name)) {
+      const text = await packagedText(join('docs', name));
+      return replyRaw(c, 200, text, { 'content-type': `${MARKDOWN}; charset=utf-8` });
+    }
     const own = OWN_ASSETS.get(name);
     const type = { 'content-type': typeOf(name) };
     if (own !== undefined) return replyRaw(c, 200, own, type);
@@ -142,5 +169,14 @@ export function docsRoutes(route: AddRoute, { openApi }: RouteParts): void {
       ...type,
       'cache-control': 'public, max-age=3600',
     });
+  });
+}
+
+/** Rejects with `not_found` where an installation has been stripped of the file. */
+async function packagedText(path: string): Promise<string> {
+  return readFile(join(PACKAGE_ROOT, path), 'utf8').catch((cause: unknown) => {
+    throw isPathError(cause)
+      ? new LatticeError('not_found', 'There is no such file.', { cause })
+      : cause;
   });
 }

@@ -146,12 +146,29 @@ describe('documentation page', () => {
     for (const [, target] of fetched) expect(target).toMatch(/^(data:|#)/);
   });
 
-  test.each([['swagger-ui.js.map'], ['..%2fpackage.json'], ['%2e%2e%2f'], ['index.html']])(
-    'file %s is not served',
-    async (file) => {
-      expect(await get(compose(), `/docs/${file}`)).toMatchObject({ status: 404 });
-    },
-  );
+  test('/llms.txt says what there is, and each page that it links to is served', async () => {
+    const app = compose();
+    const map = await app.app.request('/llms.txt');
+    expect([map.status, map.headers.get('content-type')]).toEqual([
+      200,
+      'text/plain; charset=utf-8',
+    ]);
+    const links = [...(await map.text()).matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!);
+    expect(links).toContain('docs/counts-from-photos.md');
+    for (const link of links) {
+      const response = await app.app.request(new URL(link, 'http://localhost/llms.txt').pathname);
+      expect(response.status, link).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+      expect(await response.text(), link).toMatch(/^# /);
+    }
+  });
+
+  test.each([
+    ...[['swagger-ui.js.map'], ['..%2fpackage.json'], ['%2e%2e%2f'], ['index.html']],
+    ...[['no-such-page.md'], ['..%2fREADME.md']],
+  ])('file %s is not served', async (file) => {
+    expect(await get(compose(), `/docs/${file}`)).toMatchObject({ status: 404 });
+  });
 
   test('the bundle is the installed one', async () => {
     const installed = readFileSync(
