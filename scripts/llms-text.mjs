@@ -1,6 +1,6 @@
 // Writes llms.txt, the map of the project for programs that read it (llmstxt.org): the pages, the commands and the main
-// calls; with --check, only checks whether it is up to date. The service answers /llms.txt with it, and the pages at the
-// same relative links.
+// calls; with --check, only checks whether it is up to date. The service answers /llms.txt with it, and the pages at
+// the same relative links.
 //
 //   node scripts/llms-text.mjs [--check]
 import { readdirSync } from 'node:fs';

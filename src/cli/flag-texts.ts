@@ -1,6 +1,6 @@
 /**
- * Words for people at a command line, in place of those that the rows have for programs: a row speaks of fields and JSON.
- * A flag whose name is not here has the text of its row.
+ * Words for people at a command line, in place of those that the rows have for programs: a row speaks of fields and
+ * JSON. A flag whose name is not here has the text of its row.
  */
 import type { DetectionParameters } from '../api/options.js';
 import type { SubmissionFields } from '../api/submission-fields.js';

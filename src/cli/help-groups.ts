@@ -1,7 +1,7 @@
 /**
  * The parts of the help of a command with many options. A part is one row: its heading and the flags that stand under
- * it; `places:tag` is the flag of one command. A flag that no row names stands under `Other:`. The rows are in the order
- * of the help.
+ * it; `places:tag` is the flag of one command. A flag that no row names stands under `Other:`. The rows are in the
+ * order of the help.
  */
 import type { Command, Help } from 'commander';
 

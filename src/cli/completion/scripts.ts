@@ -18,7 +18,7 @@ const pathsOf = (commands: readonly CompletedCommand[]): string =>
   commands.flatMap(({ path }) => (path === '' ? [] : [path])).join('|');
 
 interface Offers {
-  /** What the shell runs to offer these. */
+  /** The code of the shell that offers these. */
   values: (values: Values) => string;
   words: (words: readonly string[]) => string;
 }

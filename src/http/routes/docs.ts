@@ -1,6 +1,6 @@
 /**
- * `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, `/llms.txt` with the pages that it links
- * to, and the redirect of `/`.
+ * `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, `/llms.txt` with the pages that it
+ * links to, and the redirect of `/`.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
