@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -230,7 +231,11 @@ test('a run folder that cannot be written, and folders without pictures, are ref
   const empty = join(folder, 'empty');
   mkdirSync(empty);
   expect(await call([empty])).toMatchObject({ code: 2, err: 'lattice: There are no images.\n' });
-  expect(await call([join(folder, 'nowhere')])).toMatchObject({ code: 3 });
+  const absent = join(folder, 'nowhere');
+  const nowhere = await call([from, absent]);
+  expect(nowhere).toMatchObject({ code: 2, out: '' });
+  expect(nowhere.err).toContain(absent);
+  expect(existsSync(join(from, 'lattice-run'))).toBe(false);
 });
 
 test('too many failures end the run', async () => {

@@ -3,6 +3,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { isDynamicPattern } from 'tinyglobby';
 import { addLeftOut, countKinds, type LeftOut } from '../../api/left-out.js';
 import { STANDARD_OUTPUT } from '../../base/output-place.js';
 import { beneath } from '../../files/image-paths.js';
@@ -27,11 +28,12 @@ export interface Named {
   hasList: boolean;
 }
 
-/** Rejects as `expandPaths`. */
+/** Rejects as `expandPaths`, and for a name that is nothing: a run of one failed image would take its place. */
 export async function namedFiles(args: readonly string[]): Promise<Named> {
   const named = args.filter((arg) => arg !== STANDARD_INPUT);
   const isFolder = (arg: string) =>
     statSync(arg, { throwIfNoEntry: false })?.isDirectory() === true;
+  for (const arg of named) if (!isDynamicPattern(arg)) await refuseAbsent(arg);
   const given = named.filter(isFolder).map(readableFolder);
   const folders = [...new Set(given)].filter(
     (folder) => !given.some((other) => other !== folder && beneath(folder, other) !== null),
@@ -43,6 +45,10 @@ export async function namedFiles(args: readonly string[]): Promise<Named> {
     images: images.filter(({ path }) => !folders.some((each) => beneath(path, each) !== null)),
     hasList: named.length < args.length,
   };
+}
+
+async function refuseAbsent(path: string): Promise<void> {
+  await onUserPath(path, 'read', stat(await pathOnDisk('/', resolve(path))));
 }
 
 function readableFolder(folder: string): string {
