@@ -2,17 +2,20 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pictureType } from '../files/picture-format.js';
-import { withPicture, type DecodeImage } from '../files/readable-picture.js';
 import { LatticeError } from '../api/errors.js';
-import type { Detection, ImageSize } from '../api/schemas/image.js';
+import type { Detection } from '../api/schemas/image.js';
 import type { Detector } from '../execution/detector.js';
-import { boxesSvg, SVG_LOADER } from './boxes-svg.js';
+import {
+  drawnCopy,
+  picturesOf,
+  type EncodedPicture,
+  type FoundBoxes,
+  type PictureLook,
+} from './picture-copies.js';
 
 /** The folder of drawn copies beneath the data folder. */
 export const ANNOTATED_FOLDER = 'annotated';
 
-const QUALITY = 85;
 /** Unguessable: without keys, a client that knows the name can fetch the picture. */
 const FILE_NAME = /^[0-9a-f]{32}\.jpg$/;
 
@@ -36,16 +39,13 @@ export class Annotator {
     this.#folder = join(options.dataDir, ANNOTATED_FOLDER);
   }
 
-  /**
-   * `detections` drawn into a JPEG copy of the image, given by its path or its bytes, which is not kept. With `most` no
-   * side of the copy is longer. Rejects with the image codes.
-   */
-  async draw(
+  /** As `picturesOf`, of the image that is given by its path or its bytes. The pictures are not kept. */
+  async pictures(
     image: string | Buffer,
-    detections: readonly Detection[],
-    most?: number,
-  ): Promise<Buffer> {
-    return drawnCopy(this.#picture(await this.#bytesOf(image)), detections, most);
+    found: FoundBoxes,
+    look: PictureLook,
+  ): Promise<readonly Buffer[]> {
+    return picturesOf(this.#picture(await this.#bytesOf(image)), found, look);
   }
 
   /**
@@ -129,12 +129,6 @@ export class Annotator {
   }
 }
 
-interface EncodedPicture {
-  bytes: Buffer;
-  decode: DecodeImage;
-  maxPixels: number;
-}
-
 /** Makes the folder of `target`. Rejects with the image codes, or `storage_unavailable` when it cannot be written. */
 async function writeDrawnCopy(
   target: string,
@@ -150,50 +144,4 @@ async function writeDrawnCopy(
     await rm(`${target}.part`, { force: true }).catch(() => undefined);
     throw new LatticeError('storage_unavailable', 'The drawn copy cannot be written.', { cause });
   }
-}
-
-/** A JPEG, no side of which is longer than `most` pixels. Rejects with the image codes. */
-export async function drawnCopy(
-  { bytes, decode, maxPixels }: EncodedPicture,
-  detections: readonly Detection[],
-  most = Infinity,
-): Promise<Buffer> {
-  // Give only pictures to libvips, whose loader of SVG is open from here on.
-  if (pictureType(bytes) === null) {
-    throw new LatticeError('invalid_image', 'The file is not a picture that can be drawn on.');
-  }
-  try {
-    return await withPicture(bytes, maxPixels, decode, async (picture) => {
-      const { default: sharp } = await import('sharp');
-      sharp.unblock({ operation: [SVG_LOADER] });
-      const { autoOrient: whole } = await picture.metadata();
-      const scale = Math.min(1, most / Math.max(whole.width, whole.height));
-      const size = scaled(whole, scale);
-      const upright = picture.autoOrient();
-      // The boxes are drawn after this, so that their lines and labels stay readable in a small copy.
-      if (scale < 1) upright.resize({ ...size, fit: 'fill' });
-      return upright
-        .toColourspace('srgb')
-        .removeAlpha()
-        .composite([{ input: Buffer.from(boxesSvg(size, atScale(detections, scale))) }])
-        .jpeg({ quality: QUALITY })
-        .toBuffer();
-    });
-  } catch (cause) {
-    if (cause instanceof LatticeError) throw cause;
-    throw new LatticeError('invalid_image', 'The image cannot be drawn on.', { cause });
-  }
-}
-
-function scaled({ width, height }: ImageSize, scale: number): ImageSize {
-  const pixels = (side: number) => Math.max(1, Math.round(side * scale));
-  return { width: pixels(width), height: pixels(height) };
-}
-
-function atScale(detections: readonly Detection[], scale: number): readonly Detection[] {
-  if (scale === 1) return detections;
-  return detections.map((each) => {
-    const [left, top, right, bottom] = each.box;
-    return { ...each, box: [left * scale, top * scale, right * scale, bottom * scale] };
-  });
 }

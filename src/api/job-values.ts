@@ -69,3 +69,14 @@ export const MOST_CAMERA_PATTERN = 200;
  * every image.
  */
 export const RETRIED_IMAGES = ['failed', 'all'] as const;
+
+/** Pictures of a job: with their boxes drawn, with their boxes covered, and one of each box. */
+export type PictureKind = 'drawn' | 'covered' | 'crops';
+
+/** How boxes are covered: in large blocks, in these with smooth ways between them, or in one colour. */
+export const COVER_WAYS = ['pixelate', 'blur', 'fill'] as const;
+export type CoverWay = (typeof COVER_WAYS)[number];
+/** Around a box that is covered, and around one that is cut out: shares of its width and height. */
+export const COVER_MARGIN = 0.1;
+export const CROP_MARGIN = 0;
+export const MOST_MARGIN = 1;

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { drawnCopy } from '../annotate/annotate.js';
+import { drawnCopy } from '../annotate/picture-copies.js';
 import { STANDARD_OUTPUT } from '../base/output-place.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { Detection } from '../api/schemas/image.js';

@@ -23,7 +23,6 @@ import type {
   DetectResponse,
   Dismissal,
   DismissalList,
-  DrawnQuery,
   EventGap,
   FolderPage,
   FolderQuery,
@@ -48,6 +47,7 @@ import type {
   ModelList,
   NewDismissal,
   PageCursor,
+  PictureQueries,
   Places,
   PlacesQuery,
   ResultFormat,
@@ -65,6 +65,7 @@ import type {
   WatchPatch,
   WebhookList,
 } from './records.js';
+import type { PictureKind } from '../api/job-values.js';
 import { AliasCalls } from './alias-calls.js';
 import { ApiCalls, CALL_MS, queryOf, randomKey, RESULT_MS, textsOf } from './api-calls.js';
 import { UploadCalls, type PhotoFile, type SendOptions } from './upload-calls.js';
@@ -191,11 +192,24 @@ export class LatticeClient {
   /** The pictures of an ended job with their boxes drawn, as a zip in chunks. Rejects as `export` does. */
   drawn(
     jobId: string,
-    query: DrawnQuery = {},
+    query: PictureQueries['drawn'] = {},
+    options: AskOptions = {},
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    return this.pictures(jobId, 'drawn', query, options);
+  }
+
+  /**
+   * Pictures of an ended job, as a zip in chunks: with their boxes drawn, with their boxes covered, or one of each box
+   * (`crops`). Rejects as `export` does.
+   */
+  pictures<Kind extends PictureKind>(
+    jobId: string,
+    kind: Kind,
+    query: PictureQueries[Kind] = {},
     options: AskOptions = {},
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const asked = queryOf({ ...query, ...options.question });
-    return this.#calls.file(`${pathOf(jobId)}/drawn${asked}`, options, PICTURES_MS);
+    return this.#calls.file(`${pathOf(jobId)}/${kind}${asked}`, options, PICTURES_MS);
   }
 
   /** An ended job as one HTML file for people, with some of its pictures, in chunks. Rejects as `export` does. */

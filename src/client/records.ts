@@ -1,12 +1,17 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
+import type { PictureKind } from '../api/job-values.js';
 import type { WireQuestion } from '../api/question.js';
 import type { changesQuerySchema } from '../http/routes/jobs/changes.js';
 import type { countsQuerySchema as countedQuerySchema } from '../http/routes/counts.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
 import type { placesQuerySchema } from '../http/routes/places.js';
-import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
+import type {
+  coveredQuerySchema,
+  cropsQuerySchema,
+  drawnQuerySchema,
+} from '../http/routes/jobs/pictures.js';
 import type { exportQuerySchema } from '../http/routes/jobs/result.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
 import type { listQuerySchema } from '../http/routes/jobs/list-query.js';
@@ -109,7 +114,12 @@ export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 
 export type JobQuestion = Partial<WireQuestion & { classes: readonly string[] }>;
 /** Choices of a result beside the question. */
 export type ResultQuery = Omit<z.input<typeof exportQuerySchema>, 'format'>;
-export type DrawnQuery = Partial<z.output<typeof drawnQuerySchema>>;
+/** The queries of archives of pictures, by what the pictures show. */
+export interface PictureQueries extends Record<PictureKind, object> {
+  drawn: Partial<z.output<typeof drawnQuerySchema>>;
+  covered: Partial<z.output<typeof coveredQuerySchema>>;
+  crops: Partial<z.output<typeof cropsQuerySchema>>;
+}
 export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
   class?: string | readonly string[] | undefined;
 };

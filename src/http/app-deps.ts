@@ -77,7 +77,7 @@ export interface AppDeps {
   keyUse: ReadKeyUse;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining: () => boolean;
-  annotator: Pick<Annotator, 'read' | 'annotate' | 'draw'>;
+  annotator: Pick<Annotator, 'read' | 'annotate' | 'pictures'>;
   /** Deliveries of a job's webhook, and the way to send them again. */
   webhooks: WebhookDeliveries;
 }

@@ -10,7 +10,7 @@ import { ADAPTERS } from '../adapters/adapters.js';
 import { BrowserAccess } from '../http/access/browser-access.js';
 import { createHttpApp } from '../http/http-app.js';
 import { detectRoutes } from '../http/routes/detect.js';
-import { drawnRoutes } from '../http/routes/jobs/drawn.js';
+import { pictureRoutes } from '../http/routes/jobs/pictures.js';
 import { jobImageRoutes } from '../http/routes/jobs/images.js';
 import { createReadSettings, createReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../http/model-catalogue.js';
@@ -71,7 +71,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   uploadRoutes,
   jobRoutes,
   resultRoutes,
-  drawnRoutes,
+  pictureRoutes,
   reportRoutes,
   jobImageRoutes,
   countRoutes,

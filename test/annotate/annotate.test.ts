@@ -49,10 +49,18 @@ const near = (a: readonly number[], b: readonly number[]) =>
 
 describe('drawn copies', () => {
   it('may be small: lines and labels are drawn at that size', async () => {
-    const jpeg = await annotator(picture).draw('shapes.png', [bus], 320);
+    const [jpeg = picture] = await annotator(picture).pictures(
+      'shapes.png',
+      { detections: [bus] },
+      { kind: 'drawn', most: 320 },
+    );
     expect(await sharp(jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 320, height: 240 });
     expect(near(await pixel(jpeg, 90, 78), rgb(classColour('bus').colour))).toBeLessThan(60);
-    const whole = await annotator(picture).draw('shapes.png', [bus], 10_000);
+    const [whole] = await annotator(picture).pictures(
+      'shapes.png',
+      { detections: [bus] },
+      { kind: 'drawn', most: 10_000 },
+    );
     expect(await sharp(whole).metadata()).toMatchObject({ width: 640, height: 480 });
   });
 

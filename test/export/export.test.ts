@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { writeDrawn } from '../../src/export/drawn.js';
+import { zippedPictures } from '../../src/export/pictures.js';
 import {
   ClassNumbers,
   isProcessed,
@@ -186,13 +186,14 @@ test('classes are numbered as the model has them; others come after', async () =
 
 test('an archive of drawn pictures has each one once, and says which images have none', async () => {
   const drawn: [path: string, boxes: number][] = [];
-  const archive = writeDrawn({
+  const archive = zippedPictures({
+    kind: 'drawn',
     ...sourceOf(ENTRIES, { pageSize: 2 }),
     isShown: ({ class: name }) => name === 'car',
-    draw: (path, boxes) => {
-      drawn.push([path, boxes.length]);
+    make: (path, { detections }) => {
+      drawn.push([path, detections.length]);
       const isLast = drawn.length === ENTRIES.filter(isProcessed).length;
-      return Promise.resolve(isLast ? { leftOut: 'It is gone.' } : { jpeg: Buffer.from(path) });
+      return Promise.resolve(isLast ? { leftOut: 'It is gone.' } : { jpegs: [Buffer.from(path)] });
     },
   });
   const pieces: Uint8Array[] = [];

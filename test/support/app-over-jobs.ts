@@ -29,7 +29,7 @@ const aliases = new ModelAliases(NO_ALIASES, new ScriptedDetector(), []);
 export const DRAWN: AppDeps['annotator'] = {
   read: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),
   annotate: () => Promise.resolve('a1.jpg'),
-  draw: () => Promise.resolve(Buffer.from([255, 216])),
+  pictures: () => Promise.resolve([Buffer.from([255, 216])]),
 };
 
 export interface Harness extends ComposedApp {

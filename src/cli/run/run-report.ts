@@ -1,5 +1,5 @@
 /** The report of a run: that of a job which has the images of all jobs of the run. */
-import { pictureDrawer } from '../../http/routes/jobs/picture-drawer.js';
+import { pictureDrawer } from '../../http/routes/jobs/picture-maker.js';
 import { createHideFolders } from '../../answers/shown-problem.js';
 import { NO_LABELS } from '../../api/job-labels.js';
 import type { LeftOut } from '../../api/left-out.js';

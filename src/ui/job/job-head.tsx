@@ -1,8 +1,9 @@
 /** The top of a job's page: its name and state, its times, and what can be done with it. */
 import { useSignal } from '@preact/signals';
 import { queryOf } from '../../client/api-calls.js';
-import type { DrawnQuery, JobQuestion, JobStatus, ResultFormat } from '../../client/records.js';
+import type { JobQuestion, JobStatus, ResultFormat } from '../../client/records.js';
 import { LABELS } from '../../api/job-labels.js';
+import type { PictureKind } from '../../api/job-values.js';
 import { hashOf } from '../address/address.js';
 import { hasEnded, shownState } from '../jobs/job-table.js';
 import { StatePill } from '../jobs/state-pill.js';
@@ -200,6 +201,28 @@ const FORMATS: readonly { format: ResultFormat; name: string; ending: string }[]
   { format: 'yolo', name: 'YOLO', ending: '.zip' },
 ];
 
+const PICTURES: readonly { kind: PictureKind; name: string; title: string; ending: string }[] = [
+  {
+    kind: 'drawn',
+    name: 'Pictures',
+    title: 'All pictures with their boxes drawn, as a zip',
+    ending: 'pictures.zip',
+  },
+  {
+    kind: 'covered',
+    name: 'Covered',
+    title:
+      'All pictures with their boxes made unrecognizable, as a zip; boxes that were missed stay visible',
+    ending: 'covered.zip',
+  },
+  {
+    kind: 'crops',
+    name: 'Crops',
+    title: 'A picture of each box, in folders by class, as a zip',
+    ending: 'crops.zip',
+  },
+];
+
 interface Download {
   name: string;
   title?: string;
@@ -214,7 +237,7 @@ function downloadsOf(
   question: JobQuestion,
 ): Download[] {
   const route = `/v1/jobs/${encodeURIComponent(id)}`;
-  const drawn: DrawnQuery = classes.length === 0 ? {} : { class: [...classes] };
+  const shown = classes.length === 0 ? {} : { class: [...classes] };
   return [
     ...FORMATS.map(({ format, name, ending }) => ({
       name,
@@ -222,13 +245,12 @@ function downloadsOf(
       fileName: id + ending,
       chunks: () => service.export(id, format, { question }),
     })),
-    {
-      name: 'Pictures',
-      title: 'All pictures with their boxes drawn, as a zip',
-      path: `${route}/drawn${queryOf({ ...drawn, ...question })}`,
-      fileName: `${id}.pictures.zip`,
-      chunks: () => service.drawn(id, drawn, { question }),
-    },
+    ...PICTURES.map(({ kind, ending, ...shownAs }) => ({
+      ...shownAs,
+      path: `${route}/${kind}${queryOf({ ...shown, ...question })}`,
+      fileName: `${id}.${ending}`,
+      chunks: () => service.pictures(id, kind, shown, { question }),
+    })),
     {
       name: 'Report',
       title: 'Counts, failures and some pictures as one page to read, print or send',

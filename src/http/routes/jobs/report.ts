@@ -8,7 +8,7 @@ import { readQuery } from '../../request/query.js';
 import type { AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
-import { pictureDrawer } from './picture-drawer.js';
+import { pictureDrawer } from './picture-maker.js';
 import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 
 /** Each has a decoded picture in memory, and reads all images of its job. */

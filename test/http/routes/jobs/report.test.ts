@@ -81,11 +81,11 @@ test('another question is answered, and what lies just below the thresholds is s
   const options = { imageRoots: [ROOT], scoreFloor: 0.05 };
   await using jobs = await openTestJobs(data, options, detector);
   const drawn: number[][] = [];
-  const draw: AppDeps['annotator']['draw'] = (_image, boxes) => {
-    drawn.push(boxes.map(({ confidence }) => confidence));
-    return Promise.resolve(Buffer.from([255, 216]));
+  const pictures: AppDeps['annotator']['pictures'] = (_image, { detections }) => {
+    drawn.push(detections.map(({ confidence }) => confidence));
+    return Promise.resolve([Buffer.from([255, 216])]);
   };
-  const annotator = { ...DRAWN, draw };
+  const annotator = { ...DRAWN, pictures };
   const app = compose({}, { jobs: jobs.service, views: jobs.views, detector, annotator });
   const job = { job_type: 'batch_detect', image_paths: ['a.jpg'] };
   const id = (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
@@ -125,13 +125,13 @@ test('a job without boxes and without a start has a report; a few are made at a 
   const { status, body } = await get(app, `/v1/jobs/${id}/report`);
   expect(status).toBe(200);
   expect(body).toContain('No box was found.');
-  let release: (jpeg: Buffer) => void = () => undefined;
-  const held = new Promise<Buffer>((resolve) => (release = resolve));
-  const slow = await finished({ annotator: { ...DRAWN, draw: () => held } });
+  let release: (jpegs: Buffer[]) => void = () => undefined;
+  const held = new Promise<Buffer[]>((resolve) => (release = resolve));
+  const slow = await finished({ annotator: { ...DRAWN, pictures: () => held } });
   const path = `/v1/jobs/${slow.id}/report`;
   const first = [get(slow.app, path), get(slow.app, path)];
   const refused = await get(slow.app, path);
   expect([refused.status, refused.body.code]).toEqual([503, 'overloaded']);
-  release(Buffer.from([255, 216]));
+  release([Buffer.from([255, 216])]);
   for (const each of first) expect((await each).status).toBe(200);
 });

@@ -99,8 +99,8 @@ test('it shows the boxes that are asked for', async () => {
 
 test('pictures are drawn as they are read; only some archives are sent at a time', async () => {
   let drawn = 0;
-  const draw = () => Promise.resolve(Buffer.alloc(100_000, (drawn += 1)));
-  const { app, id } = await ended({ annotator: { ...DRAWN, draw } });
+  const pictures = () => Promise.resolve([Buffer.alloc(100_000, (drawn += 1))]);
+  const { app, id } = await ended({ annotator: { ...DRAWN, pictures } });
   const path = `/v1/jobs/${id}/drawn`;
   const open: ReadableStreamDefaultReader<Uint8Array>[] = [];
   for (let count = 0; count < 4; count += 1)

@@ -1,0 +1,54 @@
+/** Makes pictures of the images of a job, from the image roots or from its upload. */
+import type { FoundBoxes, PictureLook } from '../../../annotate/picture-copies.js';
+import { LatticeError, refuseWhileStopping } from '../../../api/errors.js';
+import type { Detection } from '../../../api/schemas/image.js';
+import type { MadePictures } from '../../../export/pictures.js';
+import type { Job } from '../../../store/job.js';
+import type { RouteParts } from '../../route-parts.js';
+
+type Parts = Pick<RouteParts, 'uploads' | 'hide' | 'annotator' | 'draining'>;
+
+/** Rejects with `shutting_down`, and with what is no fault of the image. */
+type MakePictures = (
+  imagePath: string,
+  found: FoundBoxes,
+  look: PictureLook,
+) => Promise<MadePictures>;
+
+export function pictureMaker(
+  { spec: { upload } }: Job,
+  { uploads, hide, annotator, draining }: Parts,
+): MakePictures {
+  const make = async (...[path, found, look]: Parameters<MakePictures>) => {
+    if (upload === undefined) return annotator.pictures(path, found, look);
+    const picture = await uploads.borrow(upload, path);
+    return annotator.pictures(picture.bytes, found, look).finally(() => {
+      picture.release();
+    });
+  };
+  return async (...picture) => {
+    refuseWhileStopping({ draining });
+    try {
+      return { jpegs: await make(...picture) };
+    } catch (error) {
+      if (!(error instanceof LatticeError) || error.code === 'shutting_down') throw error;
+      return { leftOut: hide(error.message) };
+    }
+  };
+}
+
+/** A drawn picture, with `most` no side of which is longer, or in words why there is none. Rejects as `MakePictures`. */
+type DrawPicture = (
+  imagePath: string,
+  boxes: readonly Detection[],
+  most?: number,
+) => Promise<{ jpeg: Uint8Array } | { leftOut: string }>;
+
+export function pictureDrawer(job: Job, parts: Parts): DrawPicture {
+  const make = pictureMaker(job, parts);
+  return async (path, detections, most) => {
+    const look: PictureLook = { kind: 'drawn', ...(most !== undefined && { most }) };
+    const made = await make(path, { detections }, look);
+    return 'leftOut' in made ? made : { jpeg: made.jpegs[0] ?? new Uint8Array() };
+  };
+}
