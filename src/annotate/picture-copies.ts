@@ -19,7 +19,7 @@ export interface EncodedPicture {
 export interface FoundBoxes {
   detections: readonly Detection[];
   /** The upright picture in which they were found, and the bytes of its file: another one is refused where it matters. */
-  image?: ImageSize;
+  image?: ImageSize | undefined;
   file?: { size: number } | undefined;
 }
 

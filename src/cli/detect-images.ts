@@ -1,11 +1,10 @@
 /** Runs images through a detector of this process, in the given order, and prints their results. */
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
-import { join, parse } from 'node:path';
-import { drawnCopy } from '../annotate/picture-copies.js';
+import { join } from 'node:path';
+import { picturesOf, type FoundBoxes } from '../annotate/picture-copies.js';
 import { STANDARD_OUTPUT } from '../base/output-place.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
-import type { Detection } from '../api/schemas/image.js';
 import {
   ALL_CLASSES,
   parametersOf,
@@ -20,6 +19,10 @@ import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
 import { defaultModelName, withSuffix } from '../models/model-folder.js';
 import type { Config } from '../settings/config.js';
+import { stemOf } from '../export/pictures.js';
+import { UniqueStems } from '../export/yolo.js';
+import type { ChosenPictures } from '../http/routes/jobs/picture-maker.js';
+import { chosenPictures } from './chosen-pictures.js';
 import type { ExportFlags } from './export-output.js';
 import {
   exportImages,
@@ -30,6 +33,7 @@ import {
 } from './detect-results.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
 import { writeOutput } from './output-file.js';
+import type { CoverFlags } from './picture-flags.js';
 import { Progress } from './progress.js';
 import {
   EXIT_FAILED,
@@ -44,7 +48,11 @@ import { untilSignal } from './until-signal.js';
 
 /** The flags, parsed and checked by `lattice detect`. */
 export interface DetectFlags
-  extends ExportFlags, Omit<DetectionParameters, keyof ModelDefaults>, Partial<ModelDefaults> {
+  extends
+    CoverFlags,
+    ExportFlags,
+    Omit<DetectionParameters, keyof ModelDefaults>,
+    Partial<ModelDefaults> {
   model?: string;
   classes?: string[];
   save?: string;
@@ -55,7 +63,7 @@ interface Run {
   images: readonly NamedImage[];
   detector: NativeWorker;
   options: DetectOptions;
-  drawCopy: DrawCopy | undefined;
+  writeCopy: WriteCopy | undefined;
 }
 
 type Results = AsyncGenerator<[NamedImage, DetectResult], void>;
@@ -77,10 +85,15 @@ export async function detectImages(
   );
   try {
     const { options, model } = await detectOptions(detector, flags, config);
-    const { save } = flags;
-    const drawCopy =
-      save === undefined ? undefined : await drawInto(save, detector, config.maxPixels, terminal);
-    await show({ images, detector, options, drawCopy }, model, flags, terminal);
+    const { save, cover } = flags;
+    const asked = { ...flags, drawn: save !== undefined && cover === undefined };
+    const classesOf = () => Promise.resolve(model.classes);
+    const [chosen] = await chosenPictures(asked, options, { classesOf });
+    const writeCopy =
+      save !== undefined && chosen !== undefined
+        ? await copiesInto(save, chosen, detector, config.maxPixels, terminal)
+        : undefined;
+    await show({ images, detector, options, writeCopy }, model, flags, terminal);
   } finally {
     await detector.close();
   }
@@ -196,41 +209,38 @@ async function* results(run: Run, signal: AbortSignal): Results {
 /** Never rejects. */
 async function detectOne(
   { path }: NamedImage,
-  { detector, options, drawCopy }: Run,
+  { detector, options, writeCopy }: Run,
 ): Promise<DetectResult> {
   try {
     const result = await detector.detect({ path, options, kind: 'async' });
-    return { status: 'ok', result, annotated: await drawCopy?.(path, result.detections) };
+    return { status: 'ok', result, annotated: await writeCopy?.(path, result) };
   } catch (error) {
     return { status: 'error', error: (toLatticeError(error) satisfies LatticeError).toProblem() };
   }
 }
 
 /** Gives the path of the copy. */
-type DrawCopy = (imagePath: string, detections: readonly Detection[]) => Promise<string>;
+type WriteCopy = (imagePath: string, found: FoundBoxes) => Promise<string>;
 
 /** Makes the folder. Rejects with `UsageError` when it cannot be written. */
-async function drawInto(
+async function copiesInto(
   folder: string,
+  { look, isShown }: ChosenPictures,
   detector: NativeWorker,
   maxPixels: number,
   terminal: Terminal,
-): Promise<DrawCopy> {
+): Promise<WriteCopy> {
   if (folder === STANDARD_OUTPUT) throw new UsageError('--save takes a folder for the copies.');
   await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
   await onUserPath(folder, 'write', access(folder, constants.W_OK | constants.X_OK));
-  const taken = new Set<string>();
-  return async (imagePath, detections) => {
-    // Images of one name in several folders get -2, -3 and so on.
-    const { name } = parse(imagePath);
-    let file = `${name}.jpg`;
-    for (let count = 2; taken.has(file); count++) file = `${name}-${count}.jpg`;
-    taken.add(file);
-    const target = join(folder, file);
+  const stems = new UniqueStems();
+  return async (imagePath, { detections, image, file }) => {
+    const target = join(folder, `${stems.of(stemOf(imagePath))}.jpg`);
     const bytes = await detector.readImage(imagePath);
     const decode = (encoded: Buffer) => detector.decodeImage(encoded);
-    const drawn = await drawnCopy({ bytes, decode, maxPixels }, detections);
-    await writeOutput([drawn], target, terminal).catch((cause: unknown) => {
+    const found = { detections: detections.filter(isShown), image, file };
+    const copies = await picturesOf({ bytes, decode, maxPixels }, found, look);
+    await writeOutput(copies, target, terminal).catch((cause: unknown) => {
       const { message } = cause as Error;
       throw new LatticeError('storage_unavailable', message, { cause });
     });

@@ -4,8 +4,9 @@ import { addParameterFlags, nameList } from './command-options.js';
 import type { DetectFlags } from './detect-images.js';
 import { addExportFlags, checkExportFlags } from './export-output.js';
 import { printable } from './output-text.js';
+import { addCoverFlags, addMarginFlag, checkPictureFlags } from './picture-flags.js';
 import { addSettingFlags, configOf } from './setting-flags.js';
-import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
+import { EXIT_PARTLY, UsageError, type RegisterCommand } from './terminal.js';
 
 const EXAMPLES = `
 Folders are searched for images, also in their subfolders; quote a glob to have it expanded here.
@@ -19,6 +20,7 @@ Examples:
   $ lattice detect 'photos/**/*.jpg' --json > boxes.ndjson
   $ lattice detect photos/ --format yolo -o labels.zip
   $ lattice detect photos/ --save drawn/
+  $ lattice detect photos/ --save to-share/ --cover car,bus
   $ lattice detect photo.jpg --model depot`;
 
 export const registerDetect: RegisterCommand = (program, terminal) => {
@@ -31,10 +33,15 @@ export const registerDetect: RegisterCommand = (program, terminal) => {
     .option('--classes <names>', 'what to keep of what the model knows, such as car,bus', nameList)
     .option('--annotate, --save <folder>', 'folder for copies with the boxes drawn')
     .option('--json', 'print one JSON object per image');
+  addMarginFlag(addCoverFlags(command, 'cover boxes of these classes in the copies of --save'));
   addExportFlags(command)
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], flags: DetectFlags) => {
       checkExportFlags(flags, terminal);
+      checkPictureFlags(flags);
+      if (flags.cover !== undefined && flags.save === undefined) {
+        throw new UsageError('--cover is for copies: name their folder with --save.');
+      }
       // The roots come from the paths, and one run needs no repeated self-check.
       const config = { ...configOf(flags), canaryMinutes: 0 };
       const { expandPaths } = await import('./image-paths.js');

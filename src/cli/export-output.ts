@@ -36,10 +36,19 @@ export function refuseUnusedOutput({
 /** Throws `UsageError` for options that do not fit together. */
 export function checkExportFlags({ format, output }: ExportFlags, terminal: Terminal): void {
   refuseUnusedOutput({ format, output });
+  if (format === 'yolo') refuseZipOnScreen({ output }, 'yolo', terminal);
+}
+
+/** Throws `UsageError`; `what` is a zip archive. */
+export function refuseZipOnScreen(
+  { output }: { output?: string | undefined },
+  what: string,
+  { isScreen }: Terminal,
+): void {
   const isPrinted = output === undefined || output === STANDARD_OUTPUT;
-  if (format === 'yolo' && isPrinted && terminal.isScreen) {
+  if (isPrinted && isScreen) {
     throw new UsageError(
-      'yolo is a zip archive, which a terminal cannot show: name a file with -o, or redirect the output.',
+      `${what} is a zip archive, which a terminal cannot show: name a file with -o, or redirect the output.`,
     );
   }
 }

@@ -6,6 +6,7 @@ import {
   addExportFlags,
   checkExportFlags,
   refuseUnusedOutput,
+  refuseZipOnScreen,
   type ExportFlags,
 } from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
@@ -15,11 +16,12 @@ import { addQuestionFlags, addStandingFlags, type AskedFlags } from './job/quest
 import { addJobFlags } from './job/job-flags.js';
 import type { AccessFlags } from './job/open-client.js';
 import { addPushFlags, type PushFlags } from './job/push-flags.js';
-import type { ListFlags, ReportFlags } from './job/showing.js';
+import type { JobPictureFlags, ListFlags, ReportFlags } from './job/showing.js';
 import type { EditFlags } from './job/changing.js';
 import type { FollowFlags } from './job/following.js';
 import type { SubmitFlags } from './job/submitting.js';
 import { OUTPUT_FLAG } from './output-file.js';
+import { addCoverFlags, addMarginFlag, checkPictureFlags } from './picture-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -38,6 +40,7 @@ Examples:
   $ lattice job result $JOB --json > boxes.json
   $ lattice job result $JOB --format coco -o boxes.coco.json
   $ lattice job report $JOB -o report.html
+  $ lattice job pictures $JOB --cover car -o to-share.zip
   $ lattice job counts $JOB --by hour --format csv -o counts.csv
   $ lattice job counts $JOB --confidence 0.3 --classes car,bus --view gate-2
   $ lattice job push $JOB --to http://127.0.0.1:8080 --project 3
@@ -60,6 +63,7 @@ export const registerJob: RegisterCommand = (program, terminal) => {
   registerStatus(job, terminal);
   registerResult(job, terminal);
   registerReport(job, terminal);
+  registerPictures(job, terminal);
   registerCounts(job, terminal);
   registerPush(job, terminal);
   registerFollow(job, terminal);
@@ -162,6 +166,30 @@ function registerReport(parent: Command, terminal: Terminal): void {
       await writeReport(jobId, flags, terminal);
     });
   addQuestionFlags(report);
+}
+
+function registerPictures(parent: Command, terminal: Terminal): void {
+  const pictures = serviceCommand(parent, {
+    name: 'pictures',
+    description:
+      'a zip of the pictures of an ended job with their boxes drawn; covered, with --cover; or of a picture of each box, with --crops',
+    calls: [
+      'job_AaH_VN9D -o drawn.zip',
+      'job_AaH_VN9D --cover car,bus --cover-with fill -o to-share.zip',
+      'job_AaH_VN9D --crops -o crops.zip',
+    ],
+  })
+    .argument('<job>', 'its id')
+    .addOption(new Option('--crops', 'a picture of each box, by class').conflicts('cover'))
+    .option(OUTPUT_FLAG, 'file of the archive; default, and -: standard output')
+    .action(async (jobId: string, flags: JobPictureFlags) => {
+      checkPictureFlags(flags);
+      refuseZipOnScreen(flags, 'The archive', terminal);
+      const { writePictures } = await import('./job/showing.js');
+      await writePictures(jobId, flags, terminal);
+    });
+  addMarginFlag(addCoverFlags(pictures, 'cover boxes of these classes'));
+  addQuestionFlags(pictures);
 }
 
 function registerCounts(parent: Command, terminal: Terminal): void {

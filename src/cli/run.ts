@@ -7,6 +7,7 @@ import { ConfigError } from '../settings/config.js';
 import { settingsFor } from '../settings/settings.js';
 import { fraction } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
+import { addPictureFlags, checkPictureFlags } from './picture-flags.js';
 import type { RunFlags } from './run/run-folders.js';
 import { addSettingFlags, configOf } from './setting-flags.js';
 import type { RegisterCommand } from './terminal.js';
@@ -45,9 +46,11 @@ export const registerRun: RegisterCommand = (program, terminal) => {
       'end the run when more than this share of the images that have ended failed, after 20',
       fraction,
     );
+  addPictureFlags(command);
   addJobFlags(command)
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], flags: RunFlags & { out?: string }) => {
+      checkPictureFlags(flags);
       const config = configOf(flags);
       // Checked before the libraries are loaded, which fail without a reason.
       const shortage = memoryShortage();

@@ -114,11 +114,13 @@ export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 
 export type JobQuestion = Partial<WireQuestion & { classes: readonly string[] }>;
 /** Choices of a result beside the question. */
 export type ResultQuery = Omit<z.input<typeof exportQuerySchema>, 'format'>;
+/** Fields that are left out, or undefined, have their defaults. */
+type Chosen<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
 /** The queries of archives of pictures, by what the pictures show. */
 export interface PictureQueries extends Record<PictureKind, object> {
-  drawn: Partial<z.output<typeof drawnQuerySchema>>;
-  covered: Partial<z.output<typeof coveredQuerySchema>>;
-  crops: Partial<z.output<typeof cropsQuerySchema>>;
+  drawn: Chosen<z.output<typeof drawnQuerySchema>>;
+  covered: Chosen<z.output<typeof coveredQuerySchema>>;
+  crops: Chosen<z.output<typeof cropsQuerySchema>>;
 }
 export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
   class?: string | readonly string[] | undefined;

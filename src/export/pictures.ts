@@ -15,7 +15,8 @@ import { zipped, type ZipFile } from './zipped.js';
 export type MadePictures = { jpegs: readonly Uint8Array[] } | { leftOut: string };
 
 export interface PictureSource extends Pick<ExportSource, 'pages' | 'fileName'> {
-  kind: PictureKind;
+  /** How the boxes are shown, and what else `make` depends on. */
+  look: { kind: PictureKind };
   /** Whether a picture shows this box. */
   isShown: (box: Detection) => boolean;
   /** As many pictures as `PicturePlan` has files. */
@@ -40,7 +41,7 @@ export interface PicturePlan {
   /** As the tables have it. */
   path: string;
   files: readonly PictureFile[];
-  /** Changes with the image and its boxes. */
+  /** Changes with the image, its boxes and the look. */
   facts: string;
   make: () => Promise<MadePictures>;
 }
@@ -86,7 +87,7 @@ const KINDS: Readonly<Record<PictureKind, Kind>> = {
 
 /** The names depend on the images and their order alone. A picture is made when it is asked for. */
 export async function* picturePlans(source: PictureSource): AsyncGenerator<PicturePlan, void> {
-  const { kind, pages, fileName, make } = source;
+  const { look, pages, fileName, make } = source;
   const stems = new UniqueStems();
   for await (const page of pages()) {
     for (const entry of page) {
@@ -100,11 +101,11 @@ export async function* picturePlans(source: PictureSource): AsyncGenerator<Pictu
       const { image, file } = entry;
       const boxes = shownBoxes(entry, source);
       const detections = boxes.map(({ box }) => box);
-      const files = KINDS[kind].filesOf(stem, path, boxes);
+      const files = KINDS[look.kind].filesOf(stem, path, boxes);
       yield {
         path,
         files,
-        facts: JSON.stringify([path, image, file, detections]),
+        facts: JSON.stringify([path, image, file, detections, look]),
         // An image without a box to cut out is not read.
         make: async () =>
           files.length === 0 ? { jpegs: [] } : make(entry.image_path, { detections, image, file }),
@@ -152,8 +153,8 @@ export function zippedPictures(source: PictureSource): AsyncGenerator<Uint8Array
 }
 
 async function* filesOfZip(source: PictureSource): AsyncGenerator<ZipFile, void> {
-  const { folder, table } = KINDS[source.kind];
-  const tables = new PictureTables(source.kind);
+  const { folder, table } = KINDS[source.look.kind];
+  const tables = new PictureTables(source.look.kind);
   for await (const plan of picturePlans(source)) {
     const jpegs = tables.add(plan, await plan.make());
     for (const [at, content] of (jpegs ?? []).entries()) {

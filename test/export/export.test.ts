@@ -187,7 +187,7 @@ test('classes are numbered as the model has them; others come after', async () =
 test('an archive of drawn pictures has each one once, and says which images have none', async () => {
   const drawn: [path: string, boxes: number][] = [];
   const archive = zippedPictures({
-    kind: 'drawn',
+    look: { kind: 'drawn' },
     ...sourceOf(ENTRIES, { pageSize: 2 }),
     isShown: ({ class: name }) => name === 'car',
     make: (path, { detections }) => {

@@ -15,6 +15,7 @@ import type {
 import type { ResultFormat } from '../../export/formats.js';
 import type { ExportFlags } from '../export-output.js';
 import { writeOutput } from '../output-file.js';
+import type { CoverFlags } from '../picture-flags.js';
 import {
   DETECTION_HEADER,
   detectionRows,
@@ -214,6 +215,26 @@ export async function writeReport(
 ): Promise<void> {
   const report = openClient(flags).report(jobId, askedOf(flags));
   await writeOutput(report, flags.output, terminal);
+}
+
+export interface JobPictureFlags extends ReportFlags, CoverFlags {
+  crops?: boolean;
+}
+
+export async function writePictures(
+  jobId: string,
+  { crops, cover, coverWith, margin, ...flags }: JobPictureFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const client = openClient(flags);
+  const asked = askedOf(flags);
+  const archive =
+    cover !== undefined
+      ? client.pictures(jobId, 'covered', { class: cover, how: coverWith, margin }, asked)
+      : crops === true
+        ? client.pictures(jobId, 'crops', { margin }, asked)
+        : client.pictures(jobId, 'drawn', {}, asked);
+  await writeOutput(archive, flags.output, terminal);
 }
 
 function withoutBoxes(record: JobStatus): number {

@@ -59,7 +59,7 @@ async function filesOf(formats: readonly ExportFormat[], run: EndedRun): Promise
 }
 
 /** The images of all jobs as those of one. */
-async function sourceOf({ config, parts, jobs }: EndedRun): Promise<ExportSource> {
+export async function sourceOf({ config, parts, jobs }: EndedRun): Promise<ExportSource> {
   const { service } = parts.jobs;
   const { detector } = parts.models;
   const hide = createHideFolders(config);

@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createHideFolders } from '../../answers/shown-problem.js';
 import { toLatticeError } from '../../api/errors.js';
 import { NO_LABELS } from '../../api/job-labels.js';
 import { leftOutFiles } from '../../api/left-out.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { Releases } from '../../base/releases.js';
 import type { ExportFormat } from '../../export/formats.js';
+import { pictureSource, type ChosenPictures } from '../../http/routes/jobs/picture-maker.js';
 import { createReadSettings, jobSubmitSchema } from '../../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../../http/model-catalogue.js';
 import { validate } from '../../http/request/validation.js';
@@ -16,17 +18,27 @@ import { endAtOnce } from '../../service/shutdown.js';
 import type { Config } from '../../settings/config.js';
 import type { Job, SharedSettings } from '../../store/job.js';
 import { settingsOf, type JobFlags } from '../job/job-flags.js';
+import { chosenPictures } from '../chosen-pictures.js';
 import { failureLines, printable, renderTable, type FailedImage } from '../output-text.js';
+import type { PictureFlags } from '../picture-flags.js';
 import { EXIT_FAILED, EXIT_PARTLY, Refusal, UsageError, type Terminal } from '../terminal.js';
 import { terminalLogger } from '../terminal-logger.js';
 import { untilSignal } from '../until-signal.js';
 import { checkedRunFolder, FileListing, inParts, rootsOfNamed, type Named } from './named-files.js';
-import { countsOfRun, lastEnded, removeParts, writeRecord, writeRunFiles } from './run-files.js';
+import {
+  countsOfRun,
+  lastEnded,
+  removeParts,
+  sourceOf,
+  writeRecord,
+  writeRunFiles,
+} from './run-files.js';
 import type { EndedRun } from './run-report.js';
 import { RunJobs, storedJobs, SubmittedFiles } from './run-jobs.js';
+import { writeRunPictures } from './run-pictures.js';
 import { RunProgress, type RunFigures } from './run-progress.js';
 
-export interface RunFlags extends JobFlags {
+export interface RunFlags extends JobFlags, PictureFlags {
   reuse?: string;
   callbackUrl?: string;
   format?: ExportFormat[];
@@ -44,6 +56,7 @@ interface Run {
   named: Named;
   folder: string;
   settings: SharedSettings;
+  pictures: readonly ChosenPictures[];
   flags: RunFlags;
   terminal: Terminal;
   /** Ends the run. */
@@ -85,7 +98,9 @@ export async function runFolders(
       const options = { onGpuLost: lost('its GPU'), onStoreLost: lost('its store') };
       const parts = await openParts(config, logger, releases, stop.signal, options);
       const settings = await settingsOfRun(parts, config, flags);
-      await runAll({ parts, config, named, folder, settings, flags, terminal, stop });
+      const catalogue = new ModelCatalogue(parts.models.detector);
+      const pictures = await chosenPictures(flags, settings.options, catalogue);
+      await runAll({ parts, config, named, folder, settings, pictures, flags, terminal, stop });
     } finally {
       if (!(await releases.releaseAll())) endAtOnce(logger);
     }
@@ -241,6 +256,11 @@ async function end(
   const counts = await countsOfRun(service, tag);
   const ended = { config, parts, named, jobs, leftOut, counts };
   const written = await writeRunFiles(folder, flags.format ?? ['ndjson'], ended);
+  written.push(...(await writePictures(run, ended, figures.total)));
+  if (run.stop.signal.aborted) {
+    tellStopped(run, figures);
+    return;
+  }
   const { total, done, failed } = figures;
   const record = { run: tag, ended_at: new Date().toISOString(), images: total, failed };
   await writeRecord(folder, record);
@@ -251,6 +271,20 @@ async function end(
   terminal.out(`Written: ${written.join(', ')}`);
   if (done < total) terminal.setExitCode(EXIT_FAILED);
   else if (failed > 0 || unreadable.length > 0) terminal.setExitCode(EXIT_PARTLY);
+}
+
+async function writePictures(run: Run, ended: EndedRun, images: number): Promise<string[]> {
+  const { parts, config, folder, pictures, terminal, stop } = run;
+  const written: string[] = [];
+  const [job] = ended.jobs;
+  const hide = createHideFolders(config);
+  for (const chosen of pictures) {
+    const making = { ...parts, hide, draining: () => false };
+    const source = pictureSource(job, await sourceOf(ended), chosen, making);
+    const target = { folder, images, terminal, signal: stop.signal };
+    written.push(...(await writeRunPictures(source, target)));
+  }
+  return written;
 }
 
 /** The results that are still asked for have been taken over. */

@@ -17,8 +17,8 @@ export async function coveredClasses(
   if (named === undefined) return undefined;
   // The model may be gone by now. Then its classes are those of the boxes.
   const known = await catalogue.classesOf(modelName).catch((): readonly string[] => []);
-  if (known.length === 0) return named;
   const { classes, unknown } = matchClasses(named, known);
+  if (known.length === 0) return classes === null ? undefined : named;
   const refused = unknown.map((at) => noSuchClass(modelName, shorten(named[at] ?? ''), known));
   const ids = new ClassFilter(known).ids(kept);
   const left = (classes ?? []).filter((name) => ids?.includes(known.indexOf(name)) === false);

@@ -2,7 +2,7 @@
 import type { FoundBoxes, PictureLook } from '../../../annotate/picture-copies.js';
 import { LatticeError, refuseWhileStopping } from '../../../api/errors.js';
 import type { Detection } from '../../../api/schemas/image.js';
-import type { MadePictures } from '../../../export/pictures.js';
+import type { MadePictures, PictureSource } from '../../../export/pictures.js';
 import type { Job } from '../../../store/job.js';
 import type { RouteParts } from '../../route-parts.js';
 
@@ -15,7 +15,7 @@ type MakePictures = (
   look: PictureLook,
 ) => Promise<MadePictures>;
 
-export function pictureMaker(
+function pictureMaker(
   { spec: { upload } }: Job,
   { uploads, hide, annotator, draining }: Parts,
 ): MakePictures {
@@ -35,6 +35,21 @@ export function pictureMaker(
       return { leftOut: hide(error.message) };
     }
   };
+}
+
+export interface ChosenPictures {
+  look: PictureLook;
+  isShown: (box: Detection) => boolean;
+}
+
+export function pictureSource(
+  job: Job,
+  images: Pick<PictureSource, 'pages' | 'fileName'>,
+  { look, isShown }: ChosenPictures,
+  parts: Parts,
+): PictureSource {
+  const make = pictureMaker(job, parts);
+  return { ...images, look, isShown, make: (path, found) => make(path, found, look) };
 }
 
 /** A drawn picture, with `most` no side of which is longer, or in words why there is none. Rejects as `MakePictures`. */

@@ -1,6 +1,5 @@
 /** Pictures of a job as a zip: with their boxes drawn, with their boxes covered, and one of each box. */
 import { z } from '@hono/zod-openapi';
-import type { PictureLook } from '../../../annotate/picture-copies.js';
 import { LatticeError } from '../../../api/errors.js';
 import {
   COVER_MARGIN,
@@ -12,7 +11,6 @@ import {
 import type { Detection } from '../../../api/schemas/image.js';
 import { relativeName } from '../../../export/export-source.js';
 import { zippedPictures, type PictureSource } from '../../../export/pictures.js';
-import type { JobImages } from '../../../jobs/stored-images.js';
 import type { Job } from '../../../store/job.js';
 import { replyPieces } from '../../answer/reply.js';
 import { coveredClasses, isCovered } from '../../request/covered-classes.js';
@@ -22,7 +20,7 @@ import type { RouteParts } from '../../route-parts.js';
 import { exportPages } from './result.js';
 import { classNames } from './images.js';
 import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
-import { pictureMaker } from './picture-maker.js';
+import { pictureSource, type ChosenPictures } from './picture-maker.js';
 import { ASKS_AGAIN, askedRequest, QUESTION_ERRORS, questionShape } from './question.js';
 
 /** Each has a decoded picture in memory. */
@@ -71,11 +69,6 @@ export const cropsQuerySchema = z.strictObject({
   ),
 });
 
-interface Chosen {
-  look: PictureLook;
-  isShown: (box: Detection) => boolean;
-}
-
 interface PictureRoute {
   kind: PictureKind;
   operationId: string;
@@ -89,7 +82,7 @@ interface PictureRoute {
     query: Record<string, string[]>,
     job: Job,
     parts: RouteParts,
-  ) => Promise<Chosen> | Chosen;
+  ) => Promise<ChosenPictures> | ChosenPictures;
 }
 
 const isOf = (classes: readonly string[] | undefined) => (box: Detection) =>
@@ -189,7 +182,10 @@ export function pictureRoutes(route: AddRoute, parts: RouteParts): void {
           const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
           logger.error(fields, 'pictures broken off');
         };
-        const pieces = counted(pictureSource(job, images, chosen, parts));
+        const { hide } = parts;
+        const fileName = (path: string) => relativeName(hide(path));
+        const pages = () => exportPages(job, images, hide);
+        const pieces = counted(pictureSource(job, { fileName, pages }, chosen, parts));
         return replyPieces(c, 200, pieces, onBroken, {
           'content-type': 'application/zip',
           'content-disposition': `attachment; filename="${job.jobId}.${ending}"`,
@@ -197,21 +193,4 @@ export function pictureRoutes(route: AddRoute, parts: RouteParts): void {
       },
     );
   }
-}
-
-function pictureSource(
-  job: Job,
-  images: JobImages,
-  { look, isShown }: Chosen,
-  parts: RouteParts,
-): PictureSource {
-  const { hide } = parts;
-  const make = pictureMaker(job, parts);
-  return {
-    kind: look.kind,
-    fileName: (path) => relativeName(hide(path)),
-    pages: () => exportPages(job, images, hide),
-    isShown,
-    make: (path, found) => make(path, found, look),
-  };
 }
