@@ -75,6 +75,12 @@ const OPTIONS = [
     text: 'Which boxes of a result are asked for.',
   },
   {
+    name: 'PictureQuery',
+    ...renamed(queryOf('/v1/jobs/{job_id}/covered'), { class: 'only' }),
+    over: 'Question',
+    text: 'Which boxes pictures show, cover or cut out, and how.',
+  },
+  {
     name: 'ChangesQuery',
     ...queryOf('/v1/jobs/{job_id}/changes', 'with'),
     over: 'Question',

@@ -142,6 +142,7 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         rows=len(result.to_pandas()),
         counted=[counted["total"]["images"], counted["total"]["detections"]],
         csv=lattice.counts_csv(job, "folder").splitlines()[1],
+        zipped=[len(lattice.pictures(job, kind)) > 100 for kind in ("drawn", "covered", "crops")],
         page=lattice.report(job).startswith("<!doctype html>"),
         events=lattice.counts(job, "event", event_gap_s=0, camera="all")["by"],
         standing=lattice.counts(job, "day", static="only")["total"]["detections"],

@@ -61,6 +61,13 @@ for await (const chunk of client.countsCsv(job_id, 'folder'))
   csv += new TextDecoder().decode(chunk);
 let page = '';
 for await (const chunk of client.report(job_id)) page += new TextDecoder().decode(chunk);
+const archives: boolean[] = [];
+for (const kind of ['drawn', 'covered', 'crops'] as const) {
+  let bytes = 0;
+  for await (const chunk of client.pictures(job_id, kind, { class: ['car'] }))
+    bytes += chunk.length;
+  archives.push(bytes > 100);
+}
 const jobs: string[] = [];
 for await (const job of client.list()) jobs.push(job.job_id);
 
@@ -111,6 +118,7 @@ say({
   errors: result.images.flatMap((image) => (image.status === 'error' ? [image.error.code] : [])),
   total: result.total_count,
   counted: [total.images, total.failed_images, total.detections, csv.split('\r\n')[1]],
+  archives,
   page: [page.startsWith('<!doctype html>'), page.includes(job_id)],
   states,
   events,

@@ -117,6 +117,7 @@ test('a service that is killed in the midst of a wait', async () => {
       paths: [...Array<string>(14).fill('large.png'), 'absent.png'],
       errors: ['image_not_found'],
       total: 14 * 6,
+      archives: [true, true, true],
       page: [true, true],
       counted: [15, 1, 14 * 6, expect.stringMatching(/^\.,15,1,0,84,/)],
       agreed: [1, 14],

@@ -78,6 +78,7 @@ test('a service that is killed in the midst of a wait', async () => {
     rows: 16 * 6,
     counted: [17, 16 * 6],
     csv: expect.stringMatching(/^\.,17,1,0,96,/),
+    zipped: [true, true, true],
     page: true,
     events: 'event',
     standing: 0,

@@ -109,6 +109,8 @@ const CHANGES: Record<string, Sent> = {
 const PICTURES: Record<string, string> = {
   getAnnotated: '',
   getJobPictures: '',
+  getJobCovered: '',
+  getJobCrops: '',
   getJobReport: '',
   getImageFile: '?path=shapes.png',
   listImages: '',

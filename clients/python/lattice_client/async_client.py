@@ -12,7 +12,7 @@ import httpx
 
 from .agreement import Agreement, Alias
 from .answers import Camera, Dismissal, JobAccepted, Model, View, Watch
-from .core import Core, CountsBy, JobRef, RetriedImages
+from .core import Core, CountsBy, JobRef, PictureKind, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .photos import Photos
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         JobFilter,
         JobLabels,
         JobOptions,
+        PictureQuery,
         PlacesScope,
         Question,
         Region,
@@ -113,6 +114,11 @@ class AsyncLattice:
 
     async def report(self, job: JobRef, **question: Unpack[Question]) -> str:
         return await self._run(self._core.report(job, question))
+
+    async def pictures(
+        self, job: JobRef, kind: PictureKind = "drawn", **query: Unpack[PictureQuery]
+    ) -> bytes:
+        return await self._run(self._core.pictures(job, kind, query))
 
     async def counts(
         self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]

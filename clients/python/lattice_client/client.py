@@ -11,7 +11,7 @@ import httpx
 
 from .agreement import Agreement, Alias
 from .answers import Camera, Dismissal, JobAccepted, Model, View, Watch
-from .core import Core, CountsBy, JobRef, RetriedImages
+from .core import Core, CountsBy, JobRef, PictureKind, RetriedImages
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .photos import Photos
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         JobFilter,
         JobLabels,
         JobOptions,
+        PictureQuery,
         PlacesScope,
         Question,
         Region,
@@ -146,6 +147,16 @@ class Lattice:
     def report(self, job: JobRef, **question: Unpack[Question]) -> str:
         """An ended job as the text of one HTML file for people; code job_not_finished before its end."""
         return self._run(self._core.report(job, question))
+
+    def pictures(
+        self, job: JobRef, kind: PictureKind = "drawn", **query: Unpack[PictureQuery]
+    ) -> bytes:
+        """A zip of the pictures of an ended job: with their boxes drawn, with their boxes covered, or one of each box.
+
+        `only` names the classes whose boxes are meant; `how` and `margin` are of `covered`, `margin` also of `crops`.
+        The archive is in memory as a whole. What the model has missed is not covered.
+        """
+        return self._run(self._core.pictures(job, kind, query))
 
     def counts(
         self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]

@@ -34,11 +34,16 @@ JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
 #: How the images of a job are counted together.
 CountsBy: TypeAlias = Literal["image", "event", "folder", "hour", "day"]
 
+#: Pictures of a job: with their boxes drawn, with their boxes covered, and one of each box.
+PictureKind: TypeAlias = Literal["drawn", "covered", "crops"]
+
 #: Which images of an ended job run again: those without boxes, or all.
 RetriedImages: TypeAlias = Literal["failed", "all"]
 
 #: A result may be of many thousand images.
 _RESULT_SECONDS = 300.0
+#: Each picture is made while the archive is sent.
+_PICTURES_SECONDS = 3600.0
 #: The models of an alias are loaded first.
 _LOAD_SECONDS = 120.0
 #: One photo, over a slow line.
@@ -197,6 +202,14 @@ class Core:
     def report(self, job: JobRef, question: Mapping[str, Any]) -> Flow[str]:
         call = Call("GET", f"{_path(job)}/report", query=_as_texts(question))
         return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
+
+    def pictures(
+        self, job: JobRef, kind: PictureKind, question: Mapping[str, Any]
+    ) -> Flow[bytes]:
+        # `class` is a word of Python.
+        query = {"class" if name == "only" else name: value for name, value in question.items()}
+        call = Call("GET", f"{_path(job)}/{kind}", query=_as_texts(query))
+        return (yield from self._call(call, _PICTURES_SECONDS)).body
 
     def counts(
         self, job: JobRef, by: CountsBy, question: Mapping[str, Any]

@@ -376,6 +376,18 @@ class ResultQuery(Question, total=False):
     static: Literal["include", "exclude", "only"]
 
 
+class PictureQuery(Question, total=False):
+    """Which boxes pictures show, cover or cut out, and how."""
+
+    #: Cover boxes of these classes: separated by commas, or a JSON array. Default: all boxes
+    only: str
+    #: pixelate: at most 8 blocks on the longer side, each the mean of its pixels; blur: smooth ways
+    #: between these means; fill: black, which has nothing of what was there
+    how: Literal["pixelate", "blur", "fill"]
+    #: Share of a box's width and height that is covered around it on each side
+    margin: float
+
+
 class ChangesQuery(Question, total=False):
     """What counts as a change between two jobs."""
 

@@ -1,4 +1,5 @@
 /** The classes whose boxes are to be covered in pictures: a name that covers nothing is refused. */
+import { classKey } from '../../api/class-key.js';
 import type { DetectOptions } from '../../api/options.js';
 import type { Detection } from '../../api/schemas/image.js';
 import { ClassFilter, matchClasses, noSuchClass } from '../../models/class-filter.js';
@@ -6,7 +7,7 @@ import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
 
 /**
- * In the model's spelling; undefined for all. Rejects with `validation_failed` for a class that the model lacks, and for
+ * Undefined for all. Rejects with `validation_failed` for a class that the model lacks, and for
  * one whose boxes `options` leave out: what was not looked for would be shown.
  */
 export async function coveredClasses(
@@ -21,7 +22,10 @@ export async function coveredClasses(
   if (known.length === 0) return classes === null ? undefined : named;
   const refused = unknown.map((at) => noSuchClass(modelName, shorten(named[at] ?? ''), known));
   const ids = new ClassFilter(known).ids(kept);
-  const left = (classes ?? []).filter((name) => ids?.includes(known.indexOf(name)) === false);
+  const left = (classes ?? []).filter((name) => {
+    const isKept = (id: number) => classKey(known[id] ?? '') === classKey(name);
+    return ids !== null && !ids.some(isKept);
+  });
   refused.push(...left.map(notLookedFor));
   if (refused.length > 0) throw validationFailed(refused.map((detail) => ({ detail })));
   return classes ?? undefined;
@@ -36,5 +40,9 @@ export function isCovered(
   classes: readonly string[] | undefined,
 ): boolean {
   if (classes === undefined) return true;
-  return [name, ...(alternative ? [alternative.class] : [])].some((each) => classes.includes(each));
+  const keys = classes.map(classKey);
+  return (
+    keys.includes(classKey(name)) ||
+    (alternative && keys.includes(classKey(alternative.class))) === true
+  );
 }

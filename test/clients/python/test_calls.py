@@ -219,6 +219,16 @@ class Calls(ClientCase):
             self.assertEqual(json.loads(client.report("job_1", classes=["car"])), {"page": 1})
             self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/report?classes=car")
 
+    def test_pictures_are_an_archive(self) -> None:
+        sent, service = self.recorded({"zip": 1})
+        for client in self.clients(service):
+            archive = client.pictures("job_1", "covered", only=["car", "bus"], how="fill", margin=0.2)
+            self.assertEqual(json.loads(archive), {"zip": 1})
+            query = b"class=car%2Cbus&how=fill&margin=0.2"
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/covered?" + query)
+            client.pictures("job_1")
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/drawn")
+
     def test_counts_over_jobs_name_their_watch_and_hours(self) -> None:
         sent, service = self.recorded({"by": "day", "groups": []})
         for client in self.clients(service):

@@ -1,5 +1,5 @@
-/** Drawn pictures of a job as a zip: really drawn, from files of a folder. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Pictures of a job as a zip: drawn, covered and cut out, from files of a folder. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Annotator } from '../../../../src/annotate/annotate.js';
 import { openFileAccess, type FileAccess } from '../../../../src/execution/here/file-access.js';
 import type { AppDeps } from '../../../../src/http/app-deps.js';
+import type { ImageOutcome } from '../../../../src/store/job.js';
 import { loadConfig } from '../../../../src/settings/config.js';
 import { compose, DRAWN, get, submitted, type Harness } from '../../../support/composed-app.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
@@ -95,6 +96,107 @@ test('it shows the boxes that are asked for', async () => {
   const { entries } = await archive(app, `/v1/jobs/${id}/drawn?confidence_threshold=1`);
   const plain = await lineColour(await sharp(join(root, 'a.jpg')).toBuffer());
   expect(await lineColour(entries['pictures/a.jpg']!)).toEqual(plain);
+});
+
+const pixel = async (jpeg: Uint8Array, left: number, top: number): Promise<number[]> => [
+  ...(await sharp(jpeg).extract({ left, top, width: 1, height: 1 }).raw().toBuffer()),
+];
+
+test('boxes are covered, all or those of some classes', async () => {
+  const { app, id } = await ended();
+  const path = `/v1/jobs/${id}/covered`;
+  const { answer, entries, text } = await archive(app, `${path}?how=fill`);
+  expect(answer.headers.get('content-disposition')).toBe(
+    `attachment; filename="${id}.covered.zip"`,
+  );
+  expect(Object.keys(entries)).toEqual([
+    'covered/a.jpg',
+    'covered/a-2.jpg',
+    'covered.csv',
+    'left-out.txt',
+  ]);
+  expect(text('covered.csv')).toBe(
+    'name,image_path,boxes\r\na.jpg,a.jpg,2\r\na-2.jpg,day/a.jpg,2\r\n',
+  );
+  const teal = await pixel(readFileSync(join(root, 'a.jpg')), 300, 300);
+  const jpeg = entries['covered/a.jpg']!;
+  expect(Math.max(...(await pixel(jpeg, 20, 30)))).toBeLessThan(5);
+  expect(await pixel(jpeg, 300, 300)).toEqual(teal);
+  const rows = async (query: string) =>
+    (await archive(app, `${path}?${query}`)).text('covered.csv').split('\r\n')[1];
+  expect(await rows('class=bus')).toBe('a.jpg,a.jpg,1');
+  expect(await rows('class=Bus,CAR&how=blur&margin=1')).toBe('a.jpg,a.jpg,2');
+  expect(await rows('class=*')).toBe('a.jpg,a.jpg,2');
+});
+
+test('a box is covered by the name of the class that was merged into it', async () => {
+  const { app } = await ended();
+  const id = await submitted(app, { image_paths: ['a.jpg'] });
+  const outcome = okOutcome(['car', 'car']) as Extract<ImageOutcome, { status: 'ok' }>;
+  outcome.detections[1]!.alternative = { class: 'truck', confidence: 0.3 };
+  await app.jobs.finish(id, [outcome]);
+  const { text } = await archive(app, `/v1/jobs/${id}/covered?class=truck`);
+  expect(text('covered.csv').split('\r\n')[1]).toBe('a.jpg,a.jpg,1');
+});
+
+test('nothing is covered by a name that the model lacks or whose boxes were not asked for', async () => {
+  const { app, id } = await ended();
+  const refused = async (query: string) => {
+    const { status, body } = await get(app, `/v1/jobs/${id}/covered?${query}`);
+    expect([status, body.code]).toEqual([422, 'validation_failed']);
+    return body.detail as string;
+  };
+  expect(await refused('class=caar')).toContain("no class 'caar'");
+  expect(await refused('class=truck&classes=car')).toContain("'truck' were not asked for");
+  expect(await refused('how=wash')).toContain('pixelate, blur, fill');
+  expect(await refused('margin=1.5')).toContain('0 to 1');
+});
+
+test('a picture that is another one by now is not covered, and left out', async () => {
+  const { app } = await ended();
+  const create = { width: 320, height: 240, channels: 3 as const, background: 'teal' };
+  await sharp({ create }).jpeg().toFile(join(root, 'small.jpg'));
+  const id = await submitted(app, { image_paths: ['small.jpg'] });
+  await app.jobs.finish(id, [okOutcome()]);
+  const { entries, text } = await archive(app, `/v1/jobs/${id}/covered`);
+  expect(Object.keys(entries)).toEqual(['covered.csv', 'left-out.txt']);
+  expect(text('left-out.txt')).toBe(
+    'small.jpg: The image has changed since its boxes were found.\n',
+  );
+});
+
+test('a crop of each box lies in the folder of its class, whatever that is called', async () => {
+  const { app, id } = await ended();
+  const { entries, text } = await archive(app, `/v1/jobs/${id}/crops?margin=0.5`);
+  expect(Object.keys(entries)).toEqual([
+    'crops/car/a-1.jpg',
+    'crops/bus/a-2.jpg',
+    'crops/car/a-2-1.jpg',
+    'crops/bus/a-2-2.jpg',
+    'crops.csv',
+    'left-out.txt',
+  ]);
+  expect(text('crops.csv').split('\r\n').slice(0, 3)).toEqual([
+    'crop,image_path,class,confidence,x_min,y_min,x_max,y_max',
+    'car/a-1.jpg,a.jpg,car,0.9,10,20,30,40',
+    'bus/a-2.jpg,a.jpg,bus,0.8,10,20,31,40',
+  ]);
+  const { width, height } = await sharp(entries['crops/car/a-1.jpg']).metadata();
+  expect([width, height]).toEqual([40, 40]);
+  const some = await archive(app, `/v1/jobs/${id}/crops?class=bus`);
+  expect(Object.keys(some.entries)[0]).toBe('crops/bus/a-2.jpg');
+
+  const odd = await submitted(app, { image_paths: ['a.jpg'] });
+  await app.jobs.finish(odd, [okOutcome(['..', '../../up', '/', 'a\\b:c', '', 'x'.repeat(900)])]);
+  const names = Object.keys((await archive(app, `/v1/jobs/${odd}/crops`)).entries);
+  expect(names.slice(0, 5)).toEqual([
+    'crops/_/a-1.jpg',
+    'crops/.._.._up/a-2.jpg',
+    'crops/_/a-3.jpg',
+    'crops/a_b_c/a-4.jpg',
+    'crops/_/a-5.jpg',
+  ]);
+  expect(names[5]!.length).toBeLessThan(255);
 });
 
 test('pictures are drawn as they are read; only some archives are sent at a time', async () => {
