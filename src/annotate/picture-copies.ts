@@ -18,7 +18,7 @@ export interface EncodedPicture {
 
 export interface FoundBoxes {
   detections: readonly Detection[];
-  /** The upright picture in which they were found, and the bytes of its file: another one is refused where it matters. */
+  /** The upright picture in which they were found, and the bytes of its file: crops and covers refuse another one. */
   image?: ImageSize | undefined;
   file?: { size: number } | undefined;
 }

@@ -164,6 +164,29 @@ test('save writes a drawn copy of each image under its own name', async () => {
   expect(before.equals(after.data)).toBe(false);
 });
 
+test('save with cover writes copies whose boxes are covered', async () => {
+  const [one, saved] = [join(folder, 'one.png'), join(folder, 'covered')];
+  const { lines, code } = await detectJson(one, '--save', saved, '--cover', '*', '--cover-with', 'fill'); // prettier-ignore
+  expect(code).toBe(0);
+  const { detections, annotated_path: path } = lines[0]!;
+  const [left, top, right, bottom] = detections![0]!.box as [number, number, number, number];
+  const middle = { left: Math.round((left + right) / 2), top: Math.round((top + bottom) / 2) };
+  const pixel = await sharp(path)
+    .extract({ ...middle, width: 1, height: 1 })
+    .raw()
+    .toBuffer();
+  expect(Math.max(...pixel)).toBeLessThan(5);
+  for (const [flags, reason] of [
+    [['--cover', 'car'], /--save/],
+    [['--save', saved, '--cover', 'submarine'], /no class 'submarine'/],
+    [['--save', saved, '--cover', 'bus', '--classes', 'car'], /'bus' were not asked for/],
+  ] as const) {
+    const refused = await run('detect', one, ...MODEL, ...flags);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toMatch(reason);
+  }
+});
+
 test.each([
   [['--model', 'yolov99x.pt'], /no model 'yolov99x\.pt'.*vehicles-v8n\.pt/],
   [['--classes', 'car,submarine'], /no class 'submarine'.*car/],

@@ -10,6 +10,7 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -38,6 +39,8 @@ interface Call {
   input?: string;
   /** Sends the signal when the so-manyth line of progress is there. */
   signal?: [name: NodeJS.Signals, line: number];
+  /** SIGKILL as soon as it holds. */
+  killWhen?: () => boolean;
 }
 
 let folder: string;
@@ -51,7 +54,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function call(args: string[], { env = {}, input = '', signal }: Call = {}): Promise<CliRun> {
+async function call(
+  args: string[],
+  { env = {}, input = '', signal, killWhen }: Call = {},
+): Promise<CliRun> {
   const child = spawn(process.execPath, ['dist/cli/lattice.js', 'run', ...args, ...MODEL], {
     cwd: PROJECT_ROOT,
     env: { ...process.env, ...FEW_THREADS, ...env },
@@ -66,7 +72,11 @@ async function call(args: string[], { env = {}, input = '', signal }: Call = {})
     isSent = child.kill(signal[0]);
   });
   child.stdin.end(input);
+  const look = setInterval(() => {
+    if (killWhen?.() === true) child.kill('SIGKILL');
+  }, 5);
   const [code] = (await once(child, 'close')) as [number | null];
+  clearInterval(look);
   return { ...result, code: code ?? -1 };
 }
 
@@ -197,6 +207,59 @@ describe('a call that is ended early', () => {
     expect(next.out).not.toContain('car');
     expectOnce(join(from, 'lattice-run'), COUNT);
   });
+});
+
+test('pictures of a run that is killed while they are made are made once, and are whole', async () => {
+  const from = await photos('pictured', 30);
+  const run = join(from, 'lattice-run');
+  const KINDS = ['drawn', 'covered', 'crops'] as const;
+  const flags = ['--drawn', '--crops', '--cover', 'car', '--cover-with', 'fill'];
+  const filesOf = (kind: string) =>
+    readdirSync(join(run, kind), { recursive: true })
+      .map(String)
+      .filter((name) => name.includes('.jpg'));
+  const whole = (kind: string) =>
+    existsSync(join(run, kind)) ? filesOf(kind).filter((name) => name.endsWith('.jpg')) : [];
+  const killed = await call([from, ...flags], { killWhen: () => whole('crops').length >= 12 });
+  expect(killed.code).toBe(-1);
+  expect(readdirSync(run)).not.toContain('run.json');
+  const earlier = KINDS.flatMap((kind) => whole(kind).map((name) => join(run, kind, name)));
+  expect(earlier.length).toBeGreaterThanOrEqual(12 + 30);
+  const times = earlier.map((path) => statSync(path).mtimeMs);
+  const next = await call([from, ...flags]);
+  expect(next).toMatchObject({ code: 0 });
+  for (const kind of KINDS) expect(next.out).toContain(`${run}/${kind}, ${run}/${kind}.csv`);
+  // The last ones may have been written without a record of it.
+  const same = earlier.filter((path, at) => statSync(path).mtimeMs === times[at]);
+  expect(same.length).toBeGreaterThanOrEqual(earlier.length - 8);
+  for (const kind of KINDS) {
+    const table = readFileSync(join(run, `${kind}.csv`), 'utf8')
+      .trimEnd()
+      .split('\r\n')
+      .slice(1);
+    expect(filesOf(kind).sort()).toEqual(table.map((row) => row.split(',')[0] ?? '').sort());
+    expect(table).toHaveLength(kind === 'crops' ? whole(kind).length : 30);
+    for (const name of filesOf(kind)) await sharp(join(run, kind, name)).stats();
+  }
+  const made = KINDS.flatMap((kind) => whole(kind).map((name) => join(run, kind, name)));
+  const madeAt = () => made.map((path) => statSync(path).mtimeMs);
+  const before = madeAt();
+  expect(await call([from, ...flags])).toMatchObject({ code: 0 });
+  expect(madeAt()).toEqual(before);
+});
+
+test.each([
+  [['--cover', 'person'], /no class 'person'/],
+  [['--cover', 'bus', '--classes', 'car'], /'bus' were not asked for/],
+  [['--cover-with', 'blur'], /--cover/],
+  [['--margin', '0.2'], /--margin/],
+])('%j covers nothing and is refused before the first picture', async (flags, reason) => {
+  const from = join(folder, 'uncovered');
+  mkdirSync(from, { recursive: true });
+  writeFileSync(join(from, 'p.jpg'), picture);
+  const { code, err } = await call([from, ...flags]);
+  expect(code).toBe(2);
+  expect(err).toMatch(reason);
 });
 
 test('a damaged picture fails with its reason, and the others are done: exit code 3', async () => {

@@ -23,14 +23,14 @@ import type { Terminal } from '../terminal.js';
 const MOST_AT_ONCE = 4;
 
 interface RunEnd {
-  /** Of the run. */
+  /** The run folder. */
   folder: string;
   images: number;
   terminal: Terminal;
   signal: AbortSignal;
 }
 
-/** Gives the paths of the folder and its tables. After the signal, the pictures that are made are there, and no table. */
+/** Gives the paths of the folder and its tables; none after the signal, when the pictures that were begun are there. */
 export async function writeRunPictures(
   source: PictureSource,
   { folder, images, terminal, signal }: RunEnd,
@@ -93,7 +93,7 @@ async function writeTables(path: string, { rows, leftOut }: PictureTables): Prom
   return [table, others];
 }
 
-/** What a killed process has not written to its end. */
+/** Removes files that a killed process has not written to their end. */
 async function removeParts(folder: string): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) {
     if (/\.jpg\.part-\d+$/.test(name)) await rm(join(folder, name), { force: true });

@@ -52,7 +52,7 @@ export function pictureSource(
   return { ...images, look, isShown, make: (path, found) => make(path, found, look) };
 }
 
-/** A drawn picture, with `most` no side of which is longer, or in words why there is none. Rejects as `MakePictures`. */
+/** A drawn picture, with `most` no side of which is longer, or in words why not. Rejects as `MakePictures`. */
 type DrawPicture = (
   imagePath: string,
   boxes: readonly Detection[],

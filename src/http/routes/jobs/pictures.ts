@@ -74,7 +74,7 @@ interface PictureRoute {
   operationId: string;
   summary: string;
   text: string;
-  /** Of the archive, after the id of the job. */
+  /** The end of the archive's name, after the id of the job. */
   ending: string;
   query: typeof drawnQuerySchema | typeof coveredQuerySchema | typeof cropsQuerySchema;
   /** Throws or rejects with `validation_failed`. */
