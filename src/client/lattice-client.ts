@@ -65,7 +65,6 @@ import type {
   WatchPatch,
   WebhookList,
 } from './records.js';
-import type { PictureKind } from '../api/job-values.js';
 import { AliasCalls } from './alias-calls.js';
 import { ApiCalls, CALL_MS, queryOf, randomKey, RESULT_MS, textsOf } from './api-calls.js';
 import { UploadCalls, type PhotoFile, type SendOptions } from './upload-calls.js';
@@ -202,7 +201,7 @@ export class LatticeClient {
    * Pictures of an ended job, as a zip in chunks: with their boxes drawn, with their boxes covered, or one of each box
    * (`crops`). Rejects as `export` does.
    */
-  pictures<Kind extends PictureKind>(
+  pictures<Kind extends keyof PictureQueries>(
     jobId: string,
     kind: Kind,
     query: PictureQueries[Kind] = {},
