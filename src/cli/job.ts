@@ -184,7 +184,7 @@ function registerPictures(parent: Command, terminal: Terminal): void {
     .option(OUTPUT_FLAG, 'file of the archive; default, and -: standard output')
     .action(async (jobId: string, flags: JobPictureFlags) => {
       checkPictureFlags(flags);
-      refuseZipOnScreen(flags, 'The archive', terminal);
+      refuseZipOnScreen(flags, 'This', terminal);
       const { writePictures } = await import('./job/showing.js');
       await writePictures(jobId, flags, terminal);
     });

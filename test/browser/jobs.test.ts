@@ -305,6 +305,15 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     const names = Object.keys(unzipSync(readFileSync(await archive.path())));
     expect(names).toContain('pictures.csv');
     expect(names.length).toBeGreaterThan(5);
+    for (const [name, table] of [
+      ['Covered', 'covered.csv'],
+      ['Crops', 'crops.csv'],
+    ] as const) {
+      // prettier-ignore
+      const press = page.getByRole('link', { name }).click();
+      const [other] = await Promise.all([page.waitForEvent('download'), press]);
+      expect(Object.keys(unzipSync(readFileSync(await other.path())))).toContain(table);
+    }
     await page.goto(at(`${jobHash}/images/0`));
     await page.locator('.stage img').waitFor();
     const press = page.getByRole('button', { name: /as PNG/ }).click();

@@ -1,16 +1,17 @@
 /** `lattice job` against a running service with API keys, in this process and as a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { QUOTAS } from '../../src/api/quotas.js';
 import type { Usage } from '../../src/client/lattice-client.js';
 import { eventually } from '../support/eventually.js';
 import { DEMO, FEW_THREADS, writeEnlarged } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
-import { run, type CliRun } from './run.js';
+import { run, runOn, type CliRun } from './run.js';
 
 const KEY = 'north-gate-0123456789';
 const JOB_LINE = /^job_[\w-]+\n$/;
@@ -167,6 +168,27 @@ test('status and result for people', async () => {
   expect(out).toMatch(
     /\n\n1 done, 1 failed; 6 box\(es\)\n {2}absent\.png: .*\(image_not_found\)\n$/,
   );
+});
+
+test('pictures are a zip: drawn, covered or cut out', async () => {
+  const id = await submitted('shapes.png', '--wait');
+  const namesOf = async (...flags: string[]) => {
+    const file = join(folder, 'pictures.zip');
+    expect(await job('pictures', id, '-o', file, ...flags)).toMatchObject({ code: 0, out: '' });
+    return Object.keys(unzipSync(readFileSync(file)));
+  };
+  expect(await namesOf()).toEqual(['pictures/shapes.jpg', 'pictures.csv']);
+  const fill = ['--cover', 'car', '--cover-with', 'fill', '--margin', '0.2'];
+  expect(await namesOf(...fill)).toEqual(['covered/shapes.jpg', 'covered.csv']);
+  const crops = await namesOf('--crops', '--confidence', '0.4');
+  expect(crops[0]).toMatch(/^crops\/\w+\/shapes-1\.jpg$/);
+  expect(crops.at(-1)).toBe('crops.csv');
+  const screen = await runOn({ isScreen: true }, 'job', 'pictures', id);
+  expect(screen.err).toContain('This is a zip archive, which a terminal cannot show');
+  const unknown = await job('pictures', id, '--cover', 'submarine');
+  expect(unknown.code).toBe(1);
+  expect(unknown.err).toContain("no class 'submarine'");
+  expect(await job('pictures', id, '--cover', 'car', '--crops')).toMatchObject({ code: 2 });
 });
 
 test('retry makes a new job of the failed images', async () => {
