@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 
 namespace lattice {
 namespace {
 
 // As ResultField, FileField and DIGEST_FIELDS of src/native/contract.ts lay them out.
-constexpr size_t kFileAt = 16;
+constexpr size_t kFileAt = 18;
 constexpr size_t kFileFields = 10;
 constexpr size_t kDigestAt = 6;  // index of the digest within the file fields
 constexpr size_t kStride = kFileAt + kFileFields;
@@ -27,7 +28,9 @@ static_assert(sizeof(int64_t) == sizeof(double));
 // Writes the fields in the order of ResultField (src/native/contract.ts). The numbers of a file are
 // written as 64-bit integers, because a double does not hold them exactly.
 void WriteMeta(const TaskResult& result, double* out) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const StageTimes& times = result.times;
+  const PicturePosition position = result.position.value_or(PicturePosition{kNone, kNone});
   const std::array<double, kFileAt> fields = {static_cast<double>(result.id),
                                               static_cast<double>(result.status.code()),
                                               static_cast<double>(result.width),
@@ -43,7 +46,9 @@ void WriteMeta(const TaskResult& result, double* out) {
                                               static_cast<double>(result.grid.columns),
                                               static_cast<double>(result.grid.rows),
                                               static_cast<double>(result.grid.width),
-                                              static_cast<double>(result.grid.height)};
+                                              static_cast<double>(result.grid.height),
+                                              position.latitude,
+                                              position.longitude};
   std::memcpy(out, fields.data(), sizeof(fields));
   const FileStamp& stamp = result.file.stamp;
   std::array<int64_t, kFileFields> file = {stamp.size,

@@ -1,6 +1,5 @@
 #include "native/image/jpeg_header.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -12,13 +11,16 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-// `segment` is an APP1 payload. 0 when it is no EXIF block, 1 when it is one that names no valid
-// value.
-int ExifOrientation(Bytes segment) {
-  constexpr size_t kPrefix = 6;  // "Exif", NUL, padding
-  if (segment.size() < kPrefix || std::memcmp(segment.data(), "Exif\0", 5) != 0) return 0;
-  const uint32_t value =
-      FirstDirectoryValue(segment.subspan(kPrefix), kTiffOrientation).value_or(1);
+constexpr size_t kExifPrefix = 6;  // "Exif", NUL, padding
+
+// `segment` is an APP1 payload.
+bool IsExif(Bytes segment) {
+  return segment.size() >= kExifPrefix && std::memcmp(segment.data(), "Exif\0", 5) == 0;
+}
+
+// 1 where the block names no valid value.
+int OrientationOf(Bytes exif) {
+  const uint32_t value = FirstDirectoryValue(exif, kTiffOrientation).value_or(1);
   return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
 }
 
@@ -82,10 +84,10 @@ std::optional<JpegHeader> ReadSegments(Bytes bytes, bool count_scans) {
       header.single_scan =
           header.process != 2 && !segment.empty() && segment[0] == header.components;
       if (header.single_scan || header.scans > kMaxJpegScans) break;
-    } else if (marker == jpeg::kApp1 && !have_exif) {
-      const int orientation = ExifOrientation(segment);
-      have_exif = orientation != 0;
-      header.exif_orientation = std::max(orientation, 1);
+    } else if (marker == jpeg::kApp1 && !have_exif && IsExif(segment)) {
+      have_exif = true;
+      header.exif = segment.subspan(kExifPrefix);
+      header.exif_orientation = OrientationOf(header.exif);
     } else if (jpeg::IsFrameHeader(marker) && !have_frame && segment.size() >= 6) {
       have_frame = true;
       ReadFrame(marker, segment, &header);

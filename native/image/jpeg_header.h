@@ -23,6 +23,8 @@ struct JpegHeader {
   std::array<uint8_t, 3> sampling = {};
   // Three components are R, G, B rather than Y, Cb, Cr, by libjpeg's rules.
   bool rgb_coded = false;
+  // The TIFF block of the first EXIF block, a part of the bytes that were read; empty without one.
+  std::span<const uint8_t> exif = {};
 
   bool arithmetic() const { return process > 7; }
 };

@@ -16,6 +16,7 @@
 #include "native/image/box_descriptor.h"
 #include "native/image/decode.h"
 #include "native/image/picture_look.h"
+#include "native/image/picture_position.h"
 #include "native/tiles/tile_grid.h"
 
 namespace lattice {
@@ -75,6 +76,7 @@ struct TaskResult {
   double total_ms = 0;
   TileGrid grid;                            // that ran
   std::shared_ptr<const PictureLook> look;  // null where the task did not ask for it
+  std::optional<PicturePosition> position;
   Detections detections;
   std::vector<BoxDescriptor> descriptors;  // of the first boxes, in their order
 };

@@ -34,6 +34,7 @@ struct TakenImage {
   std::shared_ptr<const PictureLook> look = nullptr;
   std::unique_ptr<const DescribedPicture> described = nullptr;
   EngineInputs inputs;
+  std::optional<PicturePosition> position = std::nullopt;
 };
 
 // A decoded picture in tiles, whose parts are tasks of their own in the queue of the network.

@@ -62,6 +62,7 @@ void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
     const EngineInput& first = *(*taken)->inputs[0];
     result.grid = (*taken)->grid;
     result.look = (*taken)->look;
+    result.position = (*taken)->position;
     live->described = std::move((*taken)->described);
     result.width = first.width;
     result.height = first.height;
@@ -108,6 +109,7 @@ std::optional<Result<TakenImage>> Scheduler::TakeByEngine(const LiveTaskPtr& liv
   }
   auto taken = by_engine ? OneInput(task.engine->Take(encoded, options_.limits))
                          : DecodeParts(task, encoded, layout);
+  if (taken.ok()) taken->position = ReadPosition(encoded);
   live->file = {};
   task.sent.reset();
   return taken;

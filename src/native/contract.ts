@@ -295,6 +295,9 @@ export const ResultField = {
   /** Width of a tile, in source pixels. */
   tileWidth: 14,
   tileHeight: 15,
+  /** Degrees, north and east positive; NaN where the picture does not say where it was taken. */
+  latitude: 16,
+  longitude: 17,
 } as const;
 
 /**
@@ -302,16 +305,16 @@ export const ResultField = {
  * none was read whole; a failed image may have been read.
  */
 export const FileField = {
-  size: 16,
+  size: 18,
   /** Nanoseconds since 1970. */
-  modified: 17,
-  changed: 18,
-  device: 19,
-  inode: 20,
+  modified: 19,
+  changed: 20,
+  device: 21,
+  inode: 22,
   /** When the reading began, in nanoseconds since 1970 by the clock of this machine; 0: no file was read. */
-  read: 21,
+  read: 23,
   /** SHA-256 of the bytes, where the task asked for it: the first quarter. */
-  digest: 22,
+  digest: 24,
 } as const;
 /** Numbers of 64 bits in a digest. */
 export const DIGEST_FIELDS = 4;

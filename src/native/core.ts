@@ -2,8 +2,14 @@
 import { createHash } from 'node:crypto';
 import { recentAge, type FileRead } from '../api/schemas/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
-import { STAGES, type ImageTiles, type PictureLook, type Timings } from '../api/schemas/image.js';
-import { toMicros } from '../base/rounded.js';
+import {
+  STAGES,
+  type ImageTiles,
+  type PictureLook,
+  type Position,
+  type Timings,
+} from '../api/schemas/image.js';
+import { rounded, toMicros } from '../base/rounded.js';
 import { loadAddon } from './addon-loader.js';
 import {
   DIGEST_FIELDS,
@@ -50,6 +56,8 @@ export interface RawResult {
   tiles: ImageTiles | null;
   /** Null where the task brought the image. */
   file: FileRead | null;
+  /** Null where the picture does not say where it was taken. */
+  position: Position | null;
   /** Null where the task did not ask for it. */
   look: PictureLook | null;
   /** See `ImageResult`. */
@@ -340,6 +348,7 @@ function toResult(
     truncated: field('truncated') !== 0,
     totalMs: field('totalMs'),
     tiles: toTiles(field),
+    position: toPosition(field),
   };
 }
 
@@ -376,6 +385,18 @@ function toTiles(field: (name: keyof typeof ResultField) => number): ImageTiles 
   const [columns, rows] = [field('tileColumns'), field('tileRows')];
   if (columns * rows <= 1) return null;
   return { columns, rows, width: field('tileWidth'), height: field('tileHeight') };
+}
+
+/** To about a tenth of a metre, which is finer than what cameras know. */
+const POSITION_DECIMALS = 6;
+
+function toPosition(field: (name: keyof typeof ResultField) => number): Position | null {
+  const [latitude, longitude] = [field('latitude'), field('longitude')];
+  if (Number.isNaN(latitude)) return null;
+  return {
+    latitude: rounded(latitude, POSITION_DECIMALS),
+    longitude: rounded(longitude, POSITION_DECIMALS),
+  };
 }
 
 /** Errors of the addon carry a code of the table; misuse (a TypeError) has none and stays as it is. */

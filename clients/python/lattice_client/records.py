@@ -87,6 +87,9 @@ class ImageResult:
     worker_id: str
     #: First digits of the SHA-256 of the model file; empty with an error and from older releases.
     model_digest: str
+    #: Where the picture was taken, by its EXIF, in degrees; None where it does not say so.
+    latitude: float | None
+    longitude: float | None
     #: The file that was read; None for a picture that was sent.
     file: FileFacts | None
     #: Id of the job and index of the image whose result this is; None for an image that ran.
@@ -119,6 +122,8 @@ class ImageResult:
             model=raw.get("model", job.get("model", "")),
             worker_id=raw.get("worker_id", job.get("worker_id", "")),
             model_digest=raw.get("model_digest", ""),
+            latitude=raw.get("latitude"),
+            longitude=raw.get("longitude"),
             file=FileFacts.read_or_none(raw.get("file")),
             reused_from=None if source is None else (source["job_id"], source["index"]),
             annotated_url=raw.get("annotated_url"),

@@ -90,6 +90,20 @@ export const regionCountsSchema = z.record(z.string(), z.record(z.string(), z.in
 });
 export type RegionCounts = z.infer<typeof regionCountsSchema>;
 
+/** Where a picture was taken, by the GPS data of its EXIF. A picture has both or none. */
+const positionFields = {
+  latitude: z.number().min(-90).max(90).meta({
+    description:
+      'Where the picture was taken, by its EXIF: degrees (WGS 84), north positive. Absent where it does not say so',
+    example: 52.514722,
+  }),
+  longitude: z.number().min(-180).max(180).meta({
+    description: 'Degrees, east positive; present where `latitude` is',
+    example: 13.350139,
+  }),
+};
+export type Position = z.infer<z.ZodObject<typeof positionFields>>;
+
 /** An image without what names it: the part that does not depend on the request. */
 export const processedImageSchema = z.object({
   detections: z.array(detectionSchema).meta({ description: 'Highest confidence first' }),
@@ -115,6 +129,8 @@ export const processedImageSchema = z.object({
    */
   quantizedFrom: z.string().optional(),
   file: fileReadSchema.optional(),
+  latitude: positionFields.latitude.optional(),
+  longitude: positionFields.longitude.optional(),
   regionCounts: regionCountsSchema.optional(),
   view: z
     .object({ name: z.string(), version: z.int() })

@@ -179,6 +179,7 @@ export class NativeWorker implements Worker {
       modelDigest: digest,
       ...(source !== digest && { quantizedFrom: source }),
       ...(own.file !== null && { file: own.file }),
+      ...own.position,
       model: options.modelName,
       workerId: this.workerId,
       ...(scoreFloor !== undefined && { found: packFound(found) }),

@@ -45,6 +45,7 @@ function openWorker() {
       tiles: null,
       file: null,
       look: null,
+      position: null,
       descriptors: null,
     });
   };

@@ -2,12 +2,14 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import sharp from 'sharp';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../../src/base/package.js';
 import { loadConfig } from '../../../src/settings/config.js';
 import type { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';
 import { hasTestdata, SHARED_TESTDATA, TEST_MODELS } from '../../support/service-process.js';
+import { photoInSydney, SYDNEY } from '../../support/photo-in-sydney.js';
 import { silent } from '../../support/silent-logger.js';
 import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
@@ -38,6 +40,26 @@ const ask = (detector: NativeWorker, modelName: string, deadlineMs = 0) =>
     deadlineMs,
     options: { modelName, ...DEFAULT_PARAMETERS, classes: null },
   });
+
+test('a result says where the picture was taken, whether it is a file or was sent, whole or in tiles', async () => {
+  const image = await photoInSydney();
+  writeFileSync(join(scratch, 'sydney.jpg'), image);
+  const path = 'sydney.jpg';
+  const detector = await openDetector(config({ imageRoots: scratch }), silent);
+  const options = { modelName: 'tiny-v8.pt', ...DEFAULT_PARAMETERS, classes: null };
+  try {
+    expect(await detector.detect({ path, kind: 'sync', options })).toMatchObject(SYDNEY);
+    expect(await detector.detect({ path, image, kind: 'sync', options })).toMatchObject(SYDNEY);
+    const tiled = { ...options, tiles: { columns: 2, rows: 2, overlap: 0.2 } };
+    expect(await detector.detect({ path, kind: 'async', options: tiled })).toMatchObject(SYDNEY);
+    const plain = await sharp(image).jpeg().toBuffer();
+    const without = await detector.detect({ path, image: plain, kind: 'sync', options });
+    expect(without).not.toHaveProperty('latitude');
+    expect(without).not.toHaveProperty('longitude');
+  } finally {
+    await detector.close();
+  }
+});
 
 describe('start of the native worker', () => {
   it('refuses a GPU that was not built in', async () => {

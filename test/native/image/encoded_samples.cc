@@ -57,8 +57,7 @@ Bytes Stored(std::span<const uint8_t> data) {
 }  // namespace
 
 Bytes WithOrientation(std::span<const uint8_t> jpeg, uint16_t orientation, bool little_endian) {
-  Bytes exif = {'E', 'x', 'i', 'f', 0, 0};
-  Append(&exif, little_endian ? Bytes{'I', 'I'} : Bytes{'M', 'M'});
+  Bytes exif = little_endian ? Bytes{'I', 'I'} : Bytes{'M', 'M'};
   Put(&exif, 42, 2, little_endian);
   Put(&exif, 8, 4, little_endian);
   Put(&exif, 1, 2, little_endian);
@@ -67,6 +66,12 @@ Bytes WithOrientation(std::span<const uint8_t> jpeg, uint16_t orientation, bool 
   Put(&exif, 1, 4, little_endian);
   Put(&exif, orientation, 2, little_endian);
   Put(&exif, 0, 6, little_endian);
+  return WithExif(jpeg, exif);
+}
+
+Bytes WithExif(std::span<const uint8_t> jpeg, std::span<const uint8_t> block) {
+  Bytes exif = {'E', 'x', 'i', 'f', 0, 0};
+  Append(&exif, block);
   Bytes out = CopyOf(jpeg.first(2));
   out.push_back(0xFF);
   out.push_back(0xE1);

@@ -138,6 +138,9 @@ inline Bytes CopyOf(std::span<const uint8_t> bytes) { return Bytes(bytes.begin()
 // A JPEG with an EXIF block that names `orientation`, put right behind the start marker.
 Bytes WithOrientation(std::span<const uint8_t> jpeg, uint16_t orientation, bool little_endian);
 
+// A JPEG with this TIFF block as its EXIF, put right behind the start marker.
+Bytes WithExif(std::span<const uint8_t> jpeg, std::span<const uint8_t> block);
+
 // Uncompressed little-endian TIFF of one strip.
 struct TiffLayout {
   uint32_t width = 1;

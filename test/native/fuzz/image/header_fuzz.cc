@@ -1,6 +1,7 @@
 // The facts that are read from a picture's bytes before a decoder sees them.
 #include "native/image/image_format.h"
 #include "native/image/jpeg_header.h"
+#include "native/image/picture_position.h"
 #include "native/image/tiff_directory.h"
 #include "native/image/tiff_kind.h"
 #include "test/native/fuzz/fuzz.h"
@@ -18,6 +19,13 @@ void CheckJpeg(std::span<const uint8_t> bytes) {
   fuzz::Require(whole->scans <= kMaxJpegScans + 1);
 }
 
+void CheckPosition(const std::optional<PicturePosition>& position) {
+  if (!position) return;
+  // Written so that a NaN fails too.
+  fuzz::Require(position->latitude >= -90 && position->latitude <= 90);
+  fuzz::Require(position->longitude >= -180 && position->longitude <= 180);
+}
+
 }  // namespace
 }  // namespace lattice
 
@@ -26,6 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   lattice::fuzz::Require(!lattice::SniffFormat(bytes).name.empty());
   lattice::CheckJpeg(bytes);
   (void)lattice::FirstDirectoryValue(bytes, lattice::kTiffOrientation);
+  lattice::CheckPosition(lattice::PositionOfExif(bytes));
+  lattice::CheckPosition(lattice::ReadPosition(lattice::DescribeEncoded(bytes)));
   (void)lattice::CheckTiffKind(bytes).ok();
   (void)lattice::TiffSampleRange(bytes);
   return 0;
