@@ -1,6 +1,6 @@
 /** The flags of a command that exports: a format, and where the file goes. */
 import { Option, type Command } from 'commander';
-import { RESULT_FORMATS, type ResultFormat } from '../export/formats.js';
+import { FORMATS, RESULT_FORMATS, type ResultFormat } from '../export/formats.js';
 import { STANDARD_OUTPUT } from '../base/output-place.js';
 import { OUTPUT_FLAG } from './output-file.js';
 import { UsageError, type Terminal } from './terminal.js';
@@ -36,11 +36,12 @@ export function refuseUnusedOutput({
 /** Throws `UsageError` for options that do not fit together. */
 export function checkExportFlags({ format, output }: ExportFlags, terminal: Terminal): void {
   refuseUnusedOutput({ format, output });
-  if (format === 'yolo') refuseZipOnScreen({ output }, 'yolo', terminal);
+  const binary = format === undefined || format === 'json' ? undefined : FORMATS[format].binary;
+  if (binary !== undefined) refuseOnScreen({ output }, `${format} ${binary}`, terminal);
 }
 
-/** Throws `UsageError`; `what` is a zip archive. */
-export function refuseZipOnScreen(
+/** Throws `UsageError`; `what` is a clause such as `crops are a zip archive`. */
+export function refuseOnScreen(
   { output }: { output?: string | undefined },
   what: string,
   { isScreen }: Terminal,
@@ -48,7 +49,7 @@ export function refuseZipOnScreen(
   const isPrinted = output === undefined || output === STANDARD_OUTPUT;
   if (isPrinted && isScreen) {
     throw new UsageError(
-      `${what} is a zip archive, which a terminal cannot show: name a file with -o, or redirect the output.`,
+      `${what}, which a terminal cannot show: name a file with -o, or redirect the output.`,
     );
   }
 }

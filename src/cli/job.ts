@@ -6,7 +6,7 @@ import {
   addExportFlags,
   checkExportFlags,
   refuseUnusedOutput,
-  refuseZipOnScreen,
+  refuseOnScreen,
   type ExportFlags,
 } from './export-output.js';
 import type { CountsFlags } from './job/counting.js';
@@ -184,7 +184,7 @@ function registerPictures(parent: Command, terminal: Terminal): void {
     .option(OUTPUT_FLAG, 'file of the archive; default, and -: standard output')
     .action(async (jobId: string, flags: JobPictureFlags) => {
       checkPictureFlags(flags);
-      refuseZipOnScreen(flags, 'This', terminal);
+      refuseOnScreen(flags, 'This is a zip archive', terminal);
       const { writePictures } = await import('./job/showing.js');
       await writePictures(jobId, flags, terminal);
     });

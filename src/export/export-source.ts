@@ -11,11 +11,18 @@ export type ExportedImage =
       status: 'ok';
       detections: readonly Detection[];
       image: ImageSize;
+      car_count?: number;
+      class_counts?: Readonly<Record<string, number>>;
       /** Digest of the model that ran; absent in results of earlier versions. */
       model_digest?: string | undefined;
       precision?: string | undefined;
       /** The file that was read; absent for a picture that was sent, and in results of earlier versions. */
       file?: { size: number; modified_at: number } | undefined;
+      /** Where the picture was taken; absent where it does not say so. */
+      latitude?: number | undefined;
+      longitude?: number | undefined;
+      /** When the picture was taken, of the images of jobs, where it is known. */
+      taken_at?: string | undefined;
     }
   | { image_path: string; status: 'error'; error: { detail: string } };
 

@@ -2,7 +2,9 @@
 import { writeCoco, writeCocoResults } from './coco.js';
 import { writeCsv } from './csv.js';
 import type { ExportSource, WriteExport } from './export-source.js';
+import { writeGeojson } from './geojson.js';
 import { writeLabelStudio } from './labelstudio.js';
+import { writeParquet } from './parquet.js';
 import { writeYolo } from './yolo.js';
 
 export const EXPORT_FORMATS = [
@@ -12,6 +14,8 @@ export const EXPORT_FORMATS = [
   'yolo',
   'labelstudio',
   'ndjson',
+  'geojson',
+  'parquet',
 ] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
@@ -24,6 +28,8 @@ interface FormatEntry {
   ending: string;
   contentType: string;
   write: WriteExport;
+  /** The reason why a terminal cannot show it; absent for text. */
+  binary?: string;
 }
 
 export const FORMATS: Readonly<Record<ExportFormat, FormatEntry>> = {
@@ -34,13 +40,25 @@ export const FORMATS: Readonly<Record<ExportFormat, FormatEntry>> = {
     write: writeCocoResults,
   },
   csv: { ending: '.csv', contentType: 'text/csv; charset=utf-8', write: writeCsv },
-  yolo: { ending: '.yolo.zip', contentType: 'application/zip', write: writeYolo },
+  yolo: {
+    ending: '.yolo.zip',
+    contentType: 'application/zip',
+    write: writeYolo,
+    binary: 'is a zip archive',
+  },
   labelstudio: {
     ending: '.labelstudio.json',
     contentType: 'application/json',
     write: writeLabelStudio,
   },
   ndjson: { ending: '.ndjson', contentType: 'application/x-ndjson', write: writeNdjson },
+  geojson: { ending: '.geojson', contentType: 'application/geo+json', write: writeGeojson },
+  parquet: {
+    ending: '.parquet',
+    contentType: 'application/vnd.apache.parquet',
+    write: writeParquet,
+    binary: 'is binary',
+  },
 };
 
 /** One line per image, as in `images[]` of the job's record; failed images too. */

@@ -53,10 +53,11 @@ export interface JobImages {
 /** Counts by class in JSON, for an image without boxes. */
 const NO_BOXES = '{}';
 
-export function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
+export function toEntry({ index, path, outcome, taken }: StoredImage): ImageEntry {
   return {
     index,
     path,
+    ...(taken && { taken }),
     outcome: outcome === null ? null : (JSON.parse(outcome) as ImageOutcome),
   };
 }

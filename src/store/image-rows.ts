@@ -199,7 +199,8 @@ export class ImageReads {
   images(jobNumber: number, from: number, limit: number): StoredImage[] {
     return pageOf(
       this.#statements.each(
-        `SELECT task % ${MAX_IMAGES} AS "index", path, outcome FROM job_images
+        `SELECT task % ${MAX_IMAGES} AS "index", path, outcome, taken
+         FROM job_images LEFT JOIN image_facts USING (task)
          WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
         taskId(jobNumber, from),
         taskId(jobNumber + 1, 0),
@@ -227,8 +228,8 @@ export class ImageReads {
   foundImages(jobNumber: number, from: number, limit: number): (StoredImage & StoredFound)[] {
     return pageOf(
       this.#statements.each(
-        `SELECT task % ${MAX_IMAGES} AS "index", path, outcome, found, view
-         FROM job_images LEFT JOIN image_boxes USING (task)
+        `SELECT task % ${MAX_IMAGES} AS "index", path, outcome, taken, found, view
+         FROM job_images LEFT JOIN image_facts USING (task) LEFT JOIN image_boxes USING (task)
          WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
         taskId(jobNumber, from),
         taskId(jobNumber + 1, 0),

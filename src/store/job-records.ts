@@ -99,6 +99,8 @@ export interface StoredImage {
   path: string;
   /** JSON of an `ImageOutcome`. */
   outcome: string | null;
+  /** When the picture was taken, as far as it is known; reads of single images leave it out. */
+  taken?: string | null;
 }
 
 /** The boxes that the network found in an image, packed, and the view of its result as JSON; null: not known. */

@@ -149,6 +149,8 @@ export interface ImageEntry {
   index: number;
   path: string;
   outcome: ImageOutcome | null;
+  /** Wall time; absent where it is not known or was not read. */
+  taken?: string;
 }
 
 /** An entry of the outbox. `seq` grows by one per stored event; `job_progress` is not stored and repeats the last. */

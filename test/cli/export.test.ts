@@ -113,6 +113,9 @@ describe('lattice job result', () => {
     expect(await onScreen('job', 'result', id, '--format', 'yolo')).toMatch(
       /yolo is a zip archive, which a terminal cannot show: name a file with -o/,
     );
+    expect(await onScreen('job', 'result', id, '--format', 'parquet')).toMatch(
+      /parquet is binary, which a terminal cannot show: name a file with -o/,
+    );
   });
 });
 

@@ -18,6 +18,11 @@ export const ENTRIES: ExportedImage[] = [
     image: size,
     model_digest: '3f1c0a5b9d2e7788',
     precision: 'f32',
+    car_count: 1,
+    class_counts: { car: 1, 'traffic light': 1 },
+    latitude: -33.856784,
+    longitude: 151.215297,
+    taken_at: '2026-11-26T14:30:00',
     detections: [
       {
         box: [10.5, 20.25, 110.5, 220.75],

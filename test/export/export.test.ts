@@ -14,6 +14,7 @@ import { cell } from '../../src/export/csv.js';
 import { percentOf } from '../../src/export/labelstudio.js';
 import { labelLines, UniqueStems } from '../../src/export/yolo.js';
 import { zipped, type ZipFile } from '../../src/export/zipped.js';
+import { parquetRows } from '../support/parquet-rows.js';
 import { ENTRIES, exported, sourceOf } from './entries.js';
 
 const SIDE = 20_000;
@@ -121,6 +122,62 @@ test.each(EXPORT_FORMATS.filter((format) => format !== 'coco-results'))(
   },
 );
 
+test('a map has a point for each image that says where it was taken, and counts the others', async () => {
+  const { features, ...members } = JSON.parse(
+    (await exported('geojson', sourceOf(ENTRIES))).toString(),
+  ) as { features: unknown[] };
+  expect(members).toEqual({
+    type: 'FeatureCollection',
+    job_id: 'job_1',
+    model: 'own.pt',
+    images_without_position: 3,
+    failed_images: 1,
+  });
+  // RFC 7946 has the longitude first.
+  expect(features).toEqual([
+    {
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [151.215297, -33.856784] },
+      properties: {
+        image_path: '/2026/a, "b".jpg',
+        taken_at: '2026-11-26T14:30:00',
+        car_count: 1,
+        total_count: 2,
+        class_counts: { car: 1, 'traffic light': 1 },
+        image: { width: 640, height: 480 },
+        boxes: [
+          { class: 'car', confidence: 0.953125, box: [10.5, 20.25, 110.5, 220.75] },
+          { class: 'traffic light', confidence: 0.5, box: [0, 0, 640, 480] },
+        ],
+        model_digest: '3f1c0a5b9d2e7788',
+      },
+    },
+  ]);
+});
+
+test('Parquet has the rows of the CSV file, in groups', async () => {
+  const many = Array.from({ length: 1_500 }, (_, index) => ({
+    ...ENTRIES[0]!,
+    image_path: `${index}.jpg`,
+  }));
+  const file = await exported('parquet', sourceOf([...ENTRIES, ...many], { pageSize: 100 }));
+  const rows = await parquetRows(file);
+  expect(rows).toHaveLength(4 + 2 * many.length);
+  expect(rows[0]).toEqual({
+    ...{ x_min: 10.5, y_min: 20.25, x_max: 110.5, y_max: 220.75, class_id: 1 },
+    ...{ confidence: 0.953125, tracker_id: null, class_name: 'car', image_height: 480 },
+    ...{ image_path: '/2026/a, "b".jpg', image_width: 640, job_id: 'job_1', model: 'own.pt' },
+    ...{ regions: 'gate;exit, "B"', alternative: 'bus', alternative_confidence: 0.375 },
+    ...{ model_digest: '3f1c0a5b9d2e7788', precision: 'f32' },
+    ...{ latitude: -33.856784, longitude: 151.215297 },
+  });
+  // No spreadsheet runs it.
+  expect(rows[3]).toMatchObject({ image_path: '=straße 7.png', latitude: null, regions: null });
+  expect(rows.at(-1)).toMatchObject({ image_path: '1499.jpg' });
+  const header = (await exported('csv', sourceOf(ENTRIES))).toString().split('\r\n')[0];
+  expect(Object.keys(rows[0]!).join()).toBe(header);
+});
+
 describe.each(EXPORT_FORMATS)('%s', (format) => {
   test('is the same file for any size of page', async () => {
     const whole = await exported(format, sourceOf(ENTRIES, { pageSize: 100 }));
@@ -135,14 +192,20 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     ];
     const file = await exported(format, sourceOf(failed));
     if (format === 'yolo') expect(unzipSync(file)).toHaveProperty(['README.txt']);
+    else if (format === 'parquet') expect(await parquetRows(file)).toEqual([]);
     else if (format === 'csv')
       expect(file.toString()).toMatch(
-        /^x_min,.*,model,regions,alternative,alternative_confidence,model_digest,precision\r\n$/,
+        /^x_min,.*,model,regions,alternative,alternative_confidence,model_digest,precision,latitude,longitude\r\n$/,
       );
     else if (format === 'coco') {
       const { images, info } = JSON.parse(file.toString()) as { images: unknown; info: unknown };
       expect(images).toEqual([]);
       expect(info).toMatchObject({ failed_images: 1, job_id: 'job_1', model: 'own.pt' });
+    } else if (format === 'geojson') {
+      expect(JSON.parse(file.toString())).toEqual({
+        ...{ type: 'FeatureCollection', features: [], job_id: 'job_1', model: 'own.pt' },
+        ...{ images_without_position: 0, failed_images: 1 },
+      });
     } else {
       expect(JSON.parse(file.toString())).toEqual(format === 'ndjson' ? failed[0] : []);
     }

@@ -53,7 +53,7 @@ test('pycocotools takes the dataset and finds the results to be right', () => {
 test('pandas takes CSV and NDJSON', () => {
   const { columns, numbers, widths, ...others } = read.tables;
   expect(columns.join()).toBe(
-    'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence,model_digest,precision',
+    'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions,alternative,alternative_confidence,model_digest,precision,latitude,longitude',
   );
   expect(numbers).toEqual(
     columns.filter(

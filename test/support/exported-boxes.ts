@@ -2,11 +2,12 @@
 import { strFromU8, unzipSync } from 'fflate';
 import type { ExportFormat } from '../../src/export/formats.js';
 import type { ImageFields } from '../../src/client/records.js';
+import { parquetRows } from './parquet-rows.js';
 
 type Detection = ImageFields['detections'][number];
 
 interface Shown {
-  shows: (picture: Pick<ImageFields, 'detections' | 'image'>) => unknown;
+  shows: (picture: Pick<ImageFields, 'detections' | 'image' | 'latitude'>) => unknown;
   read: (file: Buffer) => unknown;
 }
 
@@ -140,6 +141,27 @@ const ndjson: Shown = {
   read: (file) => (json(file) as ImageFields).detections,
 };
 
+/** A picture without a position has no point. */
+const geojson: Shown = {
+  shows: ({ detections, latitude }) => (latitude === undefined ? 0 : detections.length),
+  read: (file) => (json(file) as { features: unknown[] }).features.length,
+};
+
+const parquet: Shown = {
+  shows: csv.shows,
+  read: async (file) =>
+    (await parquetRows(file)).map((row) => ({
+      box: ['x_min', 'y_min', 'x_max', 'y_max'].map((name) => row[name]),
+      class: row.class_name,
+      score: row.confidence,
+      alternative:
+        row.alternative === null
+          ? undefined
+          : { class: row.alternative, score: row.alternative_confidence },
+      regions: row.regions ?? '',
+    })),
+};
+
 export const EXPORTED: Readonly<Record<ExportFormat, Shown>> = {
   coco,
   'coco-results': cocoResults,
@@ -147,4 +169,6 @@ export const EXPORTED: Readonly<Record<ExportFormat, Shown>> = {
   yolo,
   labelstudio,
   ndjson,
+  geojson,
+  parquet,
 };

@@ -1,6 +1,7 @@
 /** The CSV file of `GET /v1/places`: a line for each stay in a place. */
 import type { HideFolders } from '../../answers/shown-problem.js';
-import { cell, namesText } from '../../export/csv.js';
+import { namesText } from '../../export/box-columns.js';
+import { cell } from '../../export/csv.js';
 import { textOf } from '../../store/cameras/camera-pictures.js';
 import type { PlaceRow } from '../../store/cameras/place-rows.js';
 import type { CsvFile } from '../answer/csv.js';

@@ -199,6 +199,7 @@ const FORMATS: readonly { format: ResultFormat; name: string; ending: string }[]
   { format: 'csv', name: 'CSV', ending: '.csv' },
   { format: 'coco', name: 'COCO', ending: '.coco.json' },
   { format: 'yolo', name: 'YOLO', ending: '.zip' },
+  { format: 'geojson', name: 'GeoJSON', ending: '.geojson' },
 ];
 
 const PICTURES: readonly { kind: PictureKind; name: string; title: string; ending: string }[] = [

@@ -413,12 +413,14 @@ describe('a job', () => {
     ]);
     const [header, ...lines] = ((await file('csv')) as string).trimEnd().split('\r\n');
     expect(
-      header?.endsWith(',regions,alternative,alternative_confidence,model_digest,precision'),
+      header?.endsWith(
+        ',regions,alternative,alternative_confidence,model_digest,precision,latitude,longitude',
+      ),
     ).toBe(true);
     expect(lines.map((line) => line.replace(/^.*?yolov8n\.pt,/, ''))).toEqual([
-      '"[""gate"",""a;b"",""all""]",,,,',
-      'all,,,,',
-      'all,,,,',
+      '"[""gate"",""a;b"",""all""]",,,,,,',
+      'all,,,,,,',
+      'all,,,,,,',
     ]);
     expect(await file('ndjson')).toMatchObject({
       view: { name: 'north', version: 1 },

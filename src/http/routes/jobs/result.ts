@@ -69,6 +69,8 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
             'text/csv': { schema: z.string() },
             'application/x-ndjson': { schema: z.string() },
             'application/zip': { schema: binary },
+            'application/geo+json': { schema: z.string() },
+            'application/vnd.apache.parquet': { schema: binary },
           },
         },
       },
@@ -137,7 +139,10 @@ export async function* exportPages(
   hide: HideFolders,
 ): AsyncGenerator<ExportedImage[], void> {
   for await (const page of images.imagePages(job.jobId)) {
-    yield page.map((entry) => toWireEntry(job, entry, hide));
+    yield page.map((entry) => {
+      const { taken } = entry;
+      return { ...toWireEntry(job, entry, hide), ...(taken && { taken_at: taken }) };
+    });
   }
 }
 

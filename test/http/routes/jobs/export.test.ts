@@ -33,6 +33,8 @@ const TYPES: Record<ExportFormat, [contentType: string, ending: string]> = {
   yolo: ['application/zip', '.yolo.zip'],
   labelstudio: ['application/json', '.labelstudio.json'],
   ndjson: ['application/x-ndjson', '.ndjson'],
+  geojson: ['application/geo+json', '.geojson'],
+  parquet: ['application/vnd.apache.parquet', '.parquet'],
 };
 
 test.each(EXPORT_FORMATS)('%s comes as a file with its name', async (format) => {
@@ -109,7 +111,7 @@ test('refusals are those of the record, and a format that does not exist is one'
       status: 422,
       body: {
         code: 'validation_failed',
-        detail: expect.stringMatching(/^format: '.*' is none of json, coco, .*ndjson\.$/),
+        detail: expect.stringMatching(/^format: '.*' is none of json, coco, .*parquet\.$/),
       },
     });
   }

@@ -112,7 +112,7 @@ test('exports have the chosen boxes, and a table says what is known of them', as
   const [header = '', line = '', ...others] = (await textOf('result?format=csv&static=only')).split(
     '\r\n',
   );
-  expect(header).toMatch(/,precision,static,place,since,last_seen$/);
+  expect(header).toMatch(/,precision,latitude,longitude,static,place,since,last_seen$/);
   expect(line).toMatch(/,yes,\d+,2025-11-26T14:00:00,2025-11-26T14:38:00$/);
   expect(others).toHaveLength(16);
   const { annotations } = JSON.parse(await textOf('result?format=coco&static=include')) as {
@@ -123,7 +123,7 @@ test('exports have the chosen boxes, and a table says what is known of them', as
   expect(await textOf('result?format=labelstudio&static=only')).toContain(
     'stands since 2025-11-26T14:00:00',
   );
-  expect(await textOf('result?format=csv')).toMatch(/,precision\r\n/);
+  expect(await textOf('result?format=csv')).toMatch(/,precision,latitude,longitude\r\n/);
 });
 
 test.each([
