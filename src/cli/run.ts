@@ -8,6 +8,7 @@ import { settingsFor } from '../settings/settings.js';
 import { fraction } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
 import { addPictureFlags, checkPictureFlags } from './picture-flags.js';
+import { SORTS } from './run/sort-ways.js';
 import type { RunFlags } from './run/run-folders.js';
 import { addSettingFlags, configOf } from './setting-flags.js';
 import type { RegisterCommand } from './terminal.js';
@@ -22,6 +23,7 @@ Exit code: 0 all images done, 3 some failed, 1 the run could not go on, 2 the co
 Examples:
   $ lattice run photos/
   $ lattice run 2025/ 2026/ --out counts-of-two-years --format csv --format coco
+  $ lattice run photos/ --sort link
   $ lattice run photos/ --classes car,truck --confidence 0.4 --max-failure-share 0.1
   $ find /mnt/cameras -name '*.jpg' -newer last | lattice run - --out /srv/run`;
 
@@ -47,9 +49,19 @@ export const registerRun: RegisterCommand = (program, terminal) => {
       fraction,
     );
   addPictureFlags(command);
+  command
+    .addOption(
+      new Option(
+        '--sort <way>',
+        'also place the images into sorted/<class> of the run folder, those with more classes into several, others ' +
+          'into empty and failed',
+      ).choices(SORTS),
+    )
+    .option('--yes', 'move the images of --sort move without asking')
+    .option('--undo-sort', 'move the images of --sort back, or remove its links or copies; no run');
   addJobFlags(command)
     .addHelpText('after', EXAMPLES)
-    .action(async (paths: string[], flags: RunFlags & { out?: string }) => {
+    .action(async (paths: string[], flags: RunFlags & { out?: string; undoSort?: boolean }) => {
       checkPictureFlags(flags);
       const config = configOf(flags);
       // Checked before the libraries are loaded, which fail without a reason.
@@ -58,6 +70,11 @@ export const registerRun: RegisterCommand = (program, terminal) => {
       const { firstFolder, namedFiles } = await import('./run/named-files.js');
       const named = await namedFiles(paths);
       const folder = resolve(flags.out ?? join(firstFolder(named), 'lattice-run'));
+      if (flags.undoSort === true) {
+        const { undoSort } = await import('./run/sort-pictures.js');
+        await undoSort(folder, terminal);
+        return;
+      }
       const { runFolders } = await import('./run/run-folders.js');
       const verbose = program.opts().verbose === true;
       await runFolders(named, folder, flags, config, terminal, verbose);

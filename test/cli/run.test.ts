@@ -19,6 +19,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parquetRows } from '../support/parquet-rows.js';
+import { photoInSydney, SYDNEY, TAKEN_IN_SYDNEY } from '../support/photo-in-sydney.js';
 import { FEW_THREADS, PICTURE } from '../support/service-client.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 import type { CliRun } from './run.js';
@@ -310,3 +312,61 @@ test('too many failures end the run', async () => {
     /^\d+ of \d+ images failed, which is more than --max-failure-share 0.5\.$/m,
   );
 });
+
+test('pictures with a position are on a map and keep it when they are taken over; the run is sorted and undone', async () => {
+  const from = await photos('sorted', 2);
+  const run = join(from, 'lattice-run');
+  writeFileSync(join(from, 'sydney.jpg'), await photoInSydney());
+  writeFileSync(join(from, 'broken.jpg'), 'no image');
+  await sleep(SETTLED_MS);
+  const formats = ['ndjson', 'geojson', 'parquet'].flatMap((each) => ['--format', each]);
+  const expectMap = () => {
+    const results = new Map(resultsOf(run).map((line) => [line.image_path, line]));
+    expect(results.get(join(from, 'sydney.jpg'))).toMatchObject({
+      ...SYDNEY,
+      taken_at: TAKEN_IN_SYDNEY,
+    });
+    expect(results.get(join(from, 'p1.jpg'))).not.toHaveProperty('latitude');
+    expect(JSON.parse(readFileSync(join(run, 'results.geojson'), 'utf8'))).toMatchObject({
+      features: [
+        {
+          geometry: { coordinates: [SYDNEY.longitude, SYDNEY.latitude] },
+          properties: { image_path: join(from, 'sydney.jpg'), taken_at: TAKEN_IN_SYDNEY },
+        },
+      ],
+      images_without_position: 2,
+      failed_images: 1,
+    });
+  };
+  const first = await call([from, '--sort', 'link', ...formats]);
+  expect(first).toMatchObject({ code: 3 });
+  expect(first.out).toContain(`4 images linked into ${run}/sorted.`);
+  expectMap();
+  expect(await parquetRows(readFileSync(join(run, 'results.parquet')))).toContainEqual(
+    expect.objectContaining({ image_path: join(from, 'sydney.jpg'), ...SYDNEY }),
+  );
+  const linked = readdirSync(join(run, 'sorted'), { recursive: true }) as string[];
+  expect(linked).toContain('failed/broken.jpg');
+  expect(linked.filter((path) => path.endsWith('sub/p0.jpg'))).toHaveLength(1);
+
+  const unasked = await call([from, '--sort', 'move']);
+  expect(unasked.code).toBe(1);
+  expect(unasked.err).toContain('say --yes');
+  const moved = await call([from, '--sort', 'move', '--yes', ...formats]);
+  expect(moved).toMatchObject({ code: 3 });
+  expect(moved.out).toMatch(/^3 done \(3 as before\), 1 failed;/m);
+  expectMap();
+  expect(readdirSync(from)).toEqual(['lattice-run', 'sub']);
+  const closed = await call([from]);
+  expect(closed.code).toBe(2);
+  expect(closed.err).toContain('--undo-sort moves them back');
+  expectMap();
+  const other = await call([from, '--out', join(from, 'other')]);
+  expect(other.err).toContain('There are no images.');
+
+  const undone = await call([from, '--undo-sort']);
+  expect(undone).toMatchObject({ code: 0, out: '4 images moved back.\n' });
+  expect(readdirSync(from)).toEqual([
+    ...['broken.jpg', 'lattice-run', 'other', 'p1.jpg', 'sub', 'sydney.jpg'],
+  ]);
+}, 120_000);

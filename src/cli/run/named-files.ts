@@ -1,5 +1,5 @@
 /** The files that `lattice run` is given: folders are read while their pictures are already submitted. */
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,6 +15,9 @@ import { onUserPath, UsageError, userPathError } from '../terminal.js';
 
 /** The list of files comes from standard input. */
 const STANDARD_INPUT = STANDARD_OUTPUT;
+/** The folder of a run folder with the pictures that `--sort` has placed, and the list of them beside it. */
+export const SORTED = 'sorted';
+export const SORT_LIST = 'sorted.ndjson';
 /** Names of a folder that are in memory together and are sorted. */
 const NAMES_PER_PART = 10_000;
 
@@ -88,7 +91,9 @@ export class FileListing {
 
   /** Absolute paths. A list on standard input is taken as it is. */
   async *files(): AsyncGenerator<string, void> {
-    for (const { path } of this.#named.images) yield path;
+    for (const { path } of this.#named.images) {
+      if (beneath(path, this.#skipped) === null) yield path;
+    }
     for (const folder of this.#named.folders) yield* this.#beneath(folder);
     if (this.#named.hasList) yield* this.#listed();
   }
@@ -106,7 +111,11 @@ export class FileListing {
       }
     }
     yield* this.#pictures(folder, names);
-    for (const name of folders.sort(byCodeUnits)) yield* this.#beneath(join(folder, name));
+    for (const name of folders.sort(byCodeUnits)) {
+      // Another run has placed them there: its links and copies are found where they lead to.
+      if (name === SORTED && existsSync(join(folder, SORT_LIST))) continue;
+      yield* this.#beneath(join(folder, name));
+    }
   }
 
   *#pictures(folder: string, names: readonly string[]): Generator<string, void> {

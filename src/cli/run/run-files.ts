@@ -98,6 +98,7 @@ export async function lastEnded(folder: string): Promise<string | null> {
 /** Removes what a killed process has not written to its end. */
 export async function removeParts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (/^(counts|report|results|run)\..*\.part-\d+$/.test(name)) await rm(join(folder, name));
+    if (/^(counts|report|results|run|sorted)\..*\.part-\d+$/.test(name))
+      await rm(join(folder, name));
   }
 }

@@ -37,12 +37,16 @@ import type { EndedRun } from './run-report.js';
 import { RunJobs, storedJobs, SubmittedFiles } from './run-jobs.js';
 import { writeRunPictures } from './run-pictures.js';
 import { RunProgress, type RunFigures } from './run-progress.js';
+import { askToMove, continueMove, sortPictures } from './sort-pictures.js';
+import type { Sort } from './sort-ways.js';
 
 export interface RunFlags extends JobFlags, PictureFlags {
   reuse?: string;
   callbackUrl?: string;
   format?: ExportFormat[];
   maxFailureShare?: number;
+  sort?: Sort;
+  yes?: boolean;
 }
 
 /** A share is one of chance before so many pictures have ended. */
@@ -77,11 +81,13 @@ export async function runFolders(
       '--callback-url is for the jobs of a service: this command ends with its run.',
     );
   }
+  await askToMove(flags, terminal);
   await checkedRunFolder(folder, async (out) => {
     makeFolder(out);
     await access(out, constants.W_OK | constants.X_OK);
     makeFolder(join(out, 'data'));
   });
+  if (await continueMove(folder, flags.sort, terminal)) return;
   const config = configOfRun(given, named, folder);
   const logger = terminalLogger(terminal, verbose);
   const releases = new Releases(logger, config.drainSeconds * 1_000);
@@ -269,6 +275,10 @@ async function end(
   terminal.out(summaryOf(figures, seconds));
   for (const line of await failuresOf(run, jobs)) terminal.out(line);
   terminal.out(`Written: ${written.join(', ')}`);
+  if (flags.sort !== undefined) {
+    const source = await sourceOf(ended);
+    await sortPictures(folder, flags.sort, run.named, source.pages(), terminal);
+  }
   if (done < total) terminal.setExitCode(EXIT_FAILED);
   else if (failed > 0 || unreadable.length > 0) terminal.setExitCode(EXIT_PARTLY);
 }
