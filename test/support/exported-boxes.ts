@@ -7,7 +7,7 @@ import { parquetRows } from './parquet-rows.js';
 type Detection = ImageFields['detections'][number];
 
 interface Shown {
-  shows: (picture: Pick<ImageFields, 'detections' | 'image' | 'latitude'>) => unknown;
+  shows: (picture: Pick<ImageFields, 'detections' | 'image' | 'latitude' | 'longitude'>) => unknown;
   read: (file: Buffer) => unknown;
 }
 
@@ -141,10 +141,23 @@ const ndjson: Shown = {
   read: (file) => (json(file) as ImageFields).detections,
 };
 
-/** A picture without a position has no point. */
 const geojson: Shown = {
-  shows: ({ detections, latitude }) => (latitude === undefined ? 0 : detections.length),
-  read: (file) => (json(file) as { features: unknown[] }).features.length,
+  shows: ({ detections, latitude, longitude }) => ({
+    at: [longitude, latitude],
+    boxes: detections.map((each) => ({
+      class: each.class,
+      confidence: short(each.confidence),
+      box: each.box.map((side) => short(side, 3)),
+    })),
+  }),
+  read: (file) => {
+    const [point] = (
+      json(file) as {
+        features: { geometry: { coordinates: number[] }; properties: { boxes: unknown } }[];
+      }
+    ).features;
+    return { at: point?.geometry.coordinates, boxes: point?.properties.boxes };
+  },
 };
 
 const parquet: Shown = {

@@ -1,6 +1,7 @@
 /** The two photos of the bundled pictures side by side: what every option of a detection changes something in. */
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { IN_SYDNEY } from './photo-in-sydney.js';
 import { DEMO } from './service-client.js';
 
 /** As small as each option still changes boxes: the detector runs on it some hundred times, per tile. */
@@ -15,5 +16,6 @@ export async function writeTwoPhotos(file: string): Promise<void> {
     })),
   );
   const empty = { ...SIDE, width: 2 * SIDE.width, channels: 3 as const, background: 'grey' };
-  await sharp({ create: empty }).composite(photos).png().toFile(file);
+  // A map has a point for it.
+  await sharp({ create: empty }).composite(photos).withExif(IN_SYDNEY).png().toFile(file);
 }
