@@ -21,7 +21,10 @@ const OPTION_GROUPS: readonly (readonly [heading: string, flags: string])[] = [
       'no-merge-classes max-detections min-size max-size tiles places',
   ],
   ['Which parts of a picture count:', 'regions view'],
-  ['What to write:', 'out format output json save drawn crops cover cover-with margin'],
+  [
+    'What to write:',
+    'out format output json save drawn crops cover cover-with margin sort yes undo-sort',
+  ],
   ['How the job runs:', 'max-failure-share priority callback-url wait timeout'],
   ['What people call the job:', 'name tag notes keep metadata'],
   ['Service:', 'url api-key-file'],

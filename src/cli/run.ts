@@ -13,6 +13,9 @@ import type { RunFlags } from './run/run-folders.js';
 import { addSettingFlags, configOf } from './setting-flags.js';
 import type { RegisterCommand } from './terminal.js';
 
+/** Beside the images, where --out names no other. */
+const RUN_FOLDER = 'lattice-run';
+
 const EXAMPLES = `
 The folder of --out gets report.html, which a browser shows from the disk, counts.csv with the boxes of each folder and
 hour, the results in each --format, and the jobs of the run. Ended early, even by SIGKILL, the same command goes on. When
@@ -68,13 +71,15 @@ export const registerRun: RegisterCommand = (program, terminal) => {
       const shortage = memoryShortage();
       if (shortage !== null) throw new ConfigError(shortage);
       const { firstFolder, namedFiles } = await import('./run/named-files.js');
-      const named = await namedFiles(paths);
-      const folder = resolve(flags.out ?? join(firstFolder(named), 'lattice-run'));
       if (flags.undoSort === true) {
         const { undoSort } = await import('./run/sort-pictures.js');
-        await undoSort(folder, terminal);
+        // Images that were moved are not where the command line names them.
+        const beside = async () => join(firstFolder(await namedFiles(paths)), RUN_FOLDER);
+        await undoSort(resolve(flags.out ?? (await beside())), terminal);
         return;
       }
+      const named = await namedFiles(paths);
+      const folder = resolve(flags.out ?? join(firstFolder(named), RUN_FOLDER));
       const { runFolders } = await import('./run/run-folders.js');
       const verbose = program.opts().verbose === true;
       await runFolders(named, folder, flags, config, terminal, verbose);
