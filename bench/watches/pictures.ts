@@ -18,14 +18,18 @@ export function numberOf({ width, height }: { width: number; height: number }): 
 /** As PNG. A part of it cannot be decoded. */
 export function picture(number: number): Buffer {
   const { width, height } = sizeOf(number);
+  return greyPng(width, height, (at) => (at * 37) & 255);
+}
+
+/** `grey` gives the pixel at this place of the rows, each of which begins with a byte more. */
+export function greyPng(width: number, height: number, grey: (at: number) => number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   // 8 bit grey.
   header.writeUInt8(8, 8);
   const rows = Buffer.alloc(height * (width + 1));
-  for (let at = 0; at < rows.length; at += 1)
-    rows[at] = at % (width + 1) === 0 ? 0 : (at * 37) & 255;
+  for (let at = 0; at < rows.length; at += 1) rows[at] = at % (width + 1) === 0 ? 0 : grey(at);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', header),

@@ -50,6 +50,8 @@ export function bar(share: number): string {
 
 export function durationText(seconds: number): string {
   if (seconds < 100) return `${Math.ceil(seconds)} s`;
-  if (seconds < 6000) return `${Math.ceil(seconds / 60)} min`;
+  // Whole minutes would be wrong by a fifth.
+  if (seconds < 1200) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;
 }

@@ -7,7 +7,10 @@ import { crashMarkerPath } from '../store/crash-marker.js';
 import type { Cluster } from './cluster.js';
 import { MachineStatus } from './machine-status.js';
 
-export type EmbeddedOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix' | 'onGpuLost'>;
+export type EmbeddedOptions = Pick<
+  OpenDetectorOptions,
+  'abortOnPathSuffix' | 'mainModel' | 'onGpuLost'
+>;
 
 /** Rejects as `openDetector`. */
 export async function openLocalCluster(

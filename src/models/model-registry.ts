@@ -14,6 +14,8 @@ import { findVersion, ReplacedModels } from './replaced-models.js';
 
 export interface ModelRegistryParts extends ModelLoadingParts {
   folder: ModelFolder;
+  /** It is never unloaded for another one; left out: the default model. */
+  mainModel?: string;
   /** Bytes that the loaded models may take together; a fresh one comes on top until it is admitted. */
   memoryBudget: number;
   /** The file of a loaded model was replaced or removed, or cannot be used since it was. */
@@ -86,8 +88,8 @@ export class ModelRegistry {
     this.#loading = new ModelLoading(parts, () => this.#unloadLeastUsed());
   }
 
-  get defaultName(): string {
-    return this.#parts.folder.defaultName;
+  get mainName(): string {
+    return this.#parts.mainModel ?? this.#parts.folder.defaultName;
   }
 
   /** Files that have replaced those of loaded models since the start, and those of them that cannot be used now. */
@@ -316,7 +318,7 @@ export class ModelRegistry {
   }
 
   #unloadLeastUsed(): boolean {
-    const standard = this.#ready.get(this.defaultName);
+    const standard = this.#ready.get(this.mainName);
     const least = byUse(this.loaded()).find((model) => model !== standard);
     const replaced = this.#replaced.all.find(({ inHand }) => inHand === 0);
     if (least !== undefined) this.#unload(least);
@@ -326,7 +328,7 @@ export class ModelRegistry {
 
   /** Unloads what the budget cannot hold beside it. */
   #makeRoomFor(fresh: LoadedModel, replaced: readonly LoadedModel[]): void {
-    const standard = this.#ready.get(this.defaultName);
+    const standard = this.#ready.get(this.mainName);
     const others = this.loaded().filter((model) => !replaced.includes(model));
     const budget = this.#parts.memoryBudget - bytesOf(this.#replaced.all);
     unloadedFor(fresh, others, standard, budget).forEach((model) => {
@@ -377,7 +379,7 @@ export class ModelRegistry {
       aliasOf: file.aliasOf,
       release: releaseOf(file, metadata),
       bundled: file.bundled,
-      isDefault: file.name === this.defaultName,
+      isDefault: file.name === this.#parts.folder.defaultName,
       state: fault === null ? unrefused : 'refused',
       reason: fault?.message ?? unused ?? model?.batchLimit ?? null,
       classes: names,

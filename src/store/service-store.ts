@@ -19,6 +19,9 @@ import type {
   WebhookCalls,
 } from './store-thread.js';
 
+/** Of V8, in which short-lived objects are: a group of writes has less, and V8 would take 48 MB. */
+const MOST_YOUNG_MB = 12;
+
 export interface WebhookQueue extends WebhookCalls {
   /** Called after the commit that made a delivery; returns the way to stop listening. */
   onEnqueued(listener: () => void): () => void;
@@ -72,6 +75,7 @@ export async function openStore(
   const thread = new Worker(new URL('./store-thread.js', import.meta.url), {
     workerData,
     name: 'job-store',
+    resourceLimits: { maxYoungGenerationSizeMb: MOST_YOUNG_MB },
   });
   try {
     const [opened] = (await once(thread, 'message')) as [OpeningAnswer];

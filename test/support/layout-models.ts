@@ -15,12 +15,14 @@ export interface LayoutOptions {
   at: (row: number, column: number) => number;
   /** The network keeps the rows with the highest number in this column, so many. */
   kept?: { rows: number; by: number };
+  /** Of the input, in pixels. */
+  side?: number;
   metadata?: Readonly<Record<string, string>>;
 }
 
 /** `output0` is [1, rows, columns], or [1, kept, columns]. */
 export function layoutNetwork(options: LayoutOptions): Network {
-  const { names, rows, columns, at, kept } = options;
+  const { names, rows, columns, at, kept, side = SIDE } = options;
   const table = Array.from({ length: rows * columns }, (_, index) =>
     at(Math.floor(index / columns), index % columns),
   );
@@ -41,7 +43,7 @@ export function layoutNetwork(options: LayoutOptions): Network {
   return {
     nodes,
     tensors,
-    input: [1, 3, SIDE, SIDE],
+    input: [1, 3, side, side],
     output: [1, kept?.rows ?? rows, columns],
     metadata: {
       task: 'detect',

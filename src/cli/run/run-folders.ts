@@ -101,7 +101,10 @@ export async function runFolders(
       stop.abort(new Refusal(`The run has lost ${what}. The same command goes on.`));
     };
     try {
-      const options = { onGpuLost: lost('its GPU'), onStoreLost: lost('its store') };
+      const options = {
+        ...(flags.model !== undefined && { mainModel: flags.model }),
+        ...{ onGpuLost: lost('its GPU'), onStoreLost: lost('its store') },
+      };
       const parts = await openParts(config, logger, releases, stop.signal, options);
       const settings = await settingsOfRun(parts, config, flags);
       const catalogue = new ModelCatalogue(parts.models.detector);

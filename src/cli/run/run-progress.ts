@@ -11,14 +11,20 @@ export interface RunFigures {
   reused: number;
 }
 
-/** The rate is that of this time: pictures of one folder may take longer than those of the folder before it. */
-const WINDOW_MS = 30_000;
+/**
+ * The rate is that of the later half of the time so far: the first pictures wait until the network and the processes
+ * are warm, and a long time evens out what else the machine does. No longer than this: pictures of one folder may take
+ * longer than those of the folder before it.
+ */
+const LONGEST_WINDOW_MS = 600_000;
 
 export class RunProgress {
   readonly #terminal: Terminal;
   readonly #now: () => number;
   readonly #samples: { at: number; ran: number }[] = [];
   #shownAt = -Infinity;
+  /** When the first picture had run. */
+  #ranAt: number | null = null;
 
   /** `now` gives milliseconds. */
   constructor(terminal: Terminal, now = () => performance.now()) {
@@ -45,8 +51,10 @@ export class RunProgress {
   /** Results that are taken over come in no time, and say nothing of the others. */
   #sample(at: number, ran: number): void {
     const samples = this.#samples;
+    this.#ranAt ??= at;
     samples.push({ at, ran });
-    while (samples[1] !== undefined && at - samples[1].at >= WINDOW_MS) samples.shift();
+    const since = Math.max((at + this.#ranAt) / 2, at - LONGEST_WINDOW_MS);
+    while (samples[1] !== undefined && samples[1].at <= since) samples.shift();
   }
 
   #text({ total, done, failed, reused }: RunFigures, isListed: boolean): string {

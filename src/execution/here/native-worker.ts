@@ -254,7 +254,7 @@ export class NativeWorker implements Worker {
     this.#defaultFault = new LatticeError('model_not_ready', 'The default model is being loaded.', {
       retryAfterS: LOADING_RETRY_S,
     });
-    await this.#load(this.#parts.registry.defaultName).catch(() => undefined);
+    await this.#load(this.#parts.registry.mainName).catch(() => undefined);
     return this.#defaultFault;
   }
 
@@ -265,7 +265,7 @@ export class NativeWorker implements Worker {
 
   async #load(modelName: string): Promise<void> {
     this.#refuseWhenOver();
-    const isDefault = modelName === this.#parts.registry.defaultName;
+    const isDefault = modelName === this.#parts.registry.mainName;
     try {
       await this.#parts.registry.load(modelName);
       if (isDefault) this.#defaultFault = null;
@@ -296,10 +296,10 @@ export class NativeWorker implements Worker {
   /** A default model that was missing or unfit may be there now; one that was removed makes the worker unhealthy. */
   async #reloadDefault(): Promise<void> {
     const { registry } = this.#parts;
-    if (this.#closed !== null || registry.ready(registry.defaultName) !== undefined) return;
+    if (this.#closed !== null || registry.ready(registry.mainName) !== undefined) return;
     const code = this.#defaultFault?.code;
     if (code !== undefined && code !== 'unknown_model' && code !== 'invalid_model') return;
-    await this.#load(registry.defaultName).catch(() => undefined);
+    await this.#load(registry.mainName).catch(() => undefined);
   }
 
   keepModels(versions: readonly ModelVersion[]): void {
@@ -322,7 +322,7 @@ export class NativeWorker implements Worker {
   stats(): WorkerStats {
     const native = this.#closed === null ? this.#parts.core.stats() : this.#lastStats;
     this.#lastStats = native;
-    const loaded = this.#parts.registry.ready(this.#parts.registry.defaultName);
+    const loaded = this.#parts.registry.ready(this.#parts.registry.mainName);
     return {
       ...this.#parts.explain(loaded?.native ?? null),
       ...addonStatistics(native),
@@ -343,11 +343,11 @@ export class NativeWorker implements Worker {
   unhealthy(): LatticeError | null {
     const { registry, build, core } = this.#parts;
     if (core.deviceLost !== null) return core.deviceLost;
-    const isThere = this.#closed !== null || registry.ready(registry.defaultName) !== undefined;
+    const isThere = this.#closed !== null || registry.ready(registry.mainName) !== undefined;
     const building = isThere ? null : build.notReady();
     if (building !== null) return building;
     // A request may have loaded the default model since, from a file put there after the start.
-    const missing = registry.ready(registry.defaultName) === undefined ? this.#defaultFault : null;
+    const missing = registry.ready(registry.mainName) === undefined ? this.#defaultFault : null;
     return missing ?? registry.loaded().find((model) => model.distrust !== null)?.distrust ?? null;
   }
 

@@ -31,7 +31,9 @@ export interface OpenDetectorOptions {
   workerId?: string;
   /** File for the task ids in hand when a crash signal kills the process. */
   crashMarkerPath?: string;
-  /** Names of models to load after the default one. */
+  /** The model that is loaded at the start and that health is about; left out: the default one. */
+  mainModel?: string;
+  /** Names of models to load after it. */
   preload?: readonly string[];
   /** Called once when the GPU is lost: the process should exit for its supervisor. */
   onGpuLost?(error: LatticeError): void;
@@ -42,8 +44,8 @@ export interface OpenDetectorOptions {
 }
 
 /**
- * Starts the native core, loads the default model, checks it with the bundled picture and loads the models of
- * `preload`; returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the
+ * Starts the native core, loads the main model, checks it with the bundled picture and loads the models of `preload`;
+ * returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the
  * settings is not there. A default model that is missing or unfit shows in `unhealthy()`: the service starts and serves
  * other models.
  */
@@ -62,7 +64,8 @@ export async function openDetector(
   const opened = openDetectorCore({ ...options, config, device, logger });
   const { core, larger } = opened;
   const selfCheck = new SelfCheck({ core, picture, logger });
-  const registry = openModels({ ...opened, config, device, folder, selfCheck, logger });
+  const mainModel = withSuffix(options.mainModel ?? folder.defaultName);
+  const registry = openModels({ ...opened, config, device, folder, mainModel, selfCheck, logger });
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
   if (gpu !== undefined) build.start();
   const features = bf16Features();
@@ -94,7 +97,7 @@ export async function openDetector(
     explain: (loaded) => explainChoice(config, choice, loaded, features),
   });
   const prepared = worker.prepareDefault().then(async (fault) => {
-    const file = await folder.find(folder.defaultName).catch(() => null);
+    const file = await folder.find(mainModel).catch(() => null);
     report(worker, file, fault, logger);
   });
   const preloaded = prepared.then(() => preload(worker, options.preload ?? [], logger));

@@ -15,16 +15,18 @@ export interface ModelParts extends OpenCore {
   config: Config;
   device: DeviceChoice['device'];
   folder: ModelFolder;
+  mainModel: string;
   selfCheck: SelfCheck;
   logger: Logger;
 }
 
 export function openModels(parts: ModelParts): ModelRegistry {
-  const { config, device, folder, core, larger, computed, selfCheck, logger } = parts;
+  const { config, device, folder, mainModel, core, larger, computed, selfCheck, logger } = parts;
   const onGpu = device === 'cuda';
   const engineFolder = config.engineCacheDir;
   return new ModelRegistry({
     folder,
+    mainModel,
     loader: {
       loadModel: async (path, how) =>
         namingFacts(await larger.givingWay(() => core.loadModel(path, how)), path, logger),

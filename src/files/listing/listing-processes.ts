@@ -9,6 +9,11 @@ import type { FromListing, ListingRequest } from './listing-process.js';
 
 /** A folder too large for this ends the process, not the service. */
 const MOST_HEAP_MB = 512;
+/**
+ * V8 lets short-lived objects grow to 48 MB before it removes them. An answer is smaller, and there may be several
+ * processes.
+ */
+const MOST_YOUNG_SEMI_SPACE_MB = 2;
 const IDLE_MS = 60_000;
 /** A start takes 0.2 s of CPU time, which a busy machine may give in many parts. */
 const START_MS = 60_000;
@@ -85,7 +90,11 @@ export class ListingProcesses {
 
   #start(): void {
     const child = fork(fileURLToPath(new URL('./listing-process.js', import.meta.url)), {
-      execArgv: [...process.execArgv, `--max-old-space-size=${MOST_HEAP_MB}`],
+      execArgv: [
+        ...process.execArgv,
+        `--max-old-space-size=${MOST_HEAP_MB}`,
+        `--max-semi-space-size=${MOST_YOUNG_SEMI_SPACE_MB}`,
+      ],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

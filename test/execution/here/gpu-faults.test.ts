@@ -20,7 +20,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
   const model = { native, version, classes: new ClassFilter(['car']), distrust: null };
   const loaded = share < 0;
   const registry = {
-    defaultName: 'yolov8n.pt',
+    mainName: 'yolov8n.pt',
     ready: () => (loaded ? model : undefined),
     load: () => (loaded ? Promise.resolve(model) : new Promise(ignore)),
     loaded: () => (loaded ? [model] : []),

@@ -1,0 +1,105 @@
+/** Calls `lattice run` as a user does, and measures the process while it runs. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { PROJECT_ROOT } from '../../test/support/service-process.js';
+
+/** Memory is read at this interval. */
+const LOOK_MS = 250;
+
+/** A line of progress. */
+export interface ProgressLine {
+  /** Seconds since the start of the process. */
+  at: number;
+  done: number;
+  total: number;
+  /** As printed; null where the line does not tell it. */
+  secondsLeft: number | null;
+}
+
+export interface WatchedRun {
+  /** Null: ended by a signal. */
+  code: number | null;
+  out: string;
+  err: string;
+  seconds: number;
+  lines: ProgressLine[];
+  /** Most resident memory of the process and its children together. */
+  mostMib: number;
+  /** Resident memory at each whole minute. */
+  mibByMinute: number[];
+}
+
+/** `killAfter`: seconds after which the process and its children get SIGKILL; null: never. */
+export async function watchRun(
+  args: readonly string[],
+  killAfter: number | null,
+): Promise<WatchedRun> {
+  const began = performance.now();
+  const seconds = () => (performance.now() - began) / 1_000;
+  const child = spawn(process.execPath, ['dist/cli/lattice.js', 'run', ...args], {
+    cwd: PROJECT_ROOT,
+    detached: true,
+  });
+  const run: WatchedRun = {
+    ...{ code: null, out: '', err: '', seconds: 0, lines: [] },
+    ...{ mostMib: 0, mibByMinute: [] },
+  };
+  child.stdout.on('data', (chunk: Buffer) => (run.out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => {
+    run.err += chunk.toString();
+    run.lines.push(...linesOf(chunk.toString(), seconds()));
+  });
+  const pid = child.pid!;
+  const looks = setInterval(() => {
+    const mib = treeMib(pid);
+    run.mostMib = Math.max(run.mostMib, mib);
+    run.mibByMinute[Math.floor(seconds() / 60)] ??= Math.round(mib);
+  }, LOOK_MS);
+  const kill = () => process.kill(-pid, 'SIGKILL');
+  const killing = killAfter === null ? undefined : setTimeout(kill, killAfter * 1_000);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearInterval(looks);
+  clearTimeout(killing);
+  return { ...run, code, seconds: seconds() };
+}
+
+function linesOf(text: string, at: number): ProgressLine[] {
+  const line = /^(\d+) of (\d+)(?: or more)? images.*$/gm;
+  return [...text.matchAll(line)].map(([whole, done, total]) => {
+    const [, left, unit = 's'] = / ([\d.]+) (s|min|h) left/.exec(whole) ?? [];
+    const secondsLeft = left === undefined ? null : Number(left) * SECONDS[unit as Unit];
+    return { at, done: Number(done), total: Number(total), secondsLeft };
+  });
+}
+
+type Unit = keyof typeof SECONDS;
+const SECONDS = { s: 1, min: 60, h: 3_600 };
+
+/** The process and those that it has started, as the system has them now. */
+function treeMib(root: number): number {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    const parent = /\) \S (\d+)/.exec(read(`/proc/${name}/stat`))?.[1];
+    if (parent !== undefined) parents.set(Number(name), Number(parent));
+  }
+  const isOfTree = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined; at = parents.get(at)) {
+      if (at === root) return true;
+    }
+    return false;
+  };
+  const kib = [...parents.keys()]
+    .filter(isOfTree)
+    .map((pid) => Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0));
+  return kib.reduce((sum, each) => sum + each, 0) / 1_024;
+}
+
+/** A process may end meanwhile. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
