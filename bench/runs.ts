@@ -18,6 +18,7 @@ import { killedRun } from './runs/killed-run.js';
 import { noNetwork } from './runs/no-network.js';
 import { copyPhotos } from './runs/photo-copies.js';
 import { makeSmallFiles } from './runs/small-files.js';
+import type { WatchedRun } from './runs/watched-run.js';
 import { textTable } from './tables.js';
 
 const { values } = parseArgs({
@@ -59,11 +60,16 @@ async function measure(): Promise<void> {
     `${files} files, seed ${seed}, ${killed} calls killed, results of ${workers} processes`,
   );
   console.log(`first result ${Math.max(...firsts).toFixed(1)} s after the start of a call at most`);
-  console.log(`most resident memory ${Math.max(...calls.map((c) => c.mostMib)).toFixed(0)} MiB`);
+  const most = (of: (call: WatchedRun) => number) => Math.max(...calls.map(of)).toFixed(0);
+  console.log(
+    `most resident memory of the processes together ${most(({ mostMib }) => mostMib)} MiB, ` +
+      `${most(({ mostOwnMib }) => mostOwnMib)} MiB where shared memory counts once`,
+  );
   console.log(`by minute of the last call: ${last.mibByMinute.join(' ')}`);
   console.log(`last call ${last.seconds.toFixed(1)} s: ${done?.[0] ?? last.err.slice(-500)}`);
   const errors = etaErrors(last);
   if (errors.length > 0) console.log(textTable(errors));
+  for (const line of last.out.split('\n')) if (line.startsWith('The network')) console.log(line);
   console.log(violations.length === 0 ? 'each file has one outcome' : violations.slice(0, 20));
   process.exitCode = violations.length === 0 && last.code === 0 ? 0 : 1;
 }

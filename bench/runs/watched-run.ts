@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { PROJECT_ROOT } from '../../test/support/service-process.js';
 
 /** Memory is read at this interval. */
-const LOOK_MS = 250;
+const LOOK_MS = 500;
 
 /** A line of progress. */
 export interface ProgressLine {
@@ -26,6 +26,8 @@ export interface WatchedRun {
   lines: ProgressLine[];
   /** Most resident memory of the process and its children together. */
   mostMib: number;
+  /** The same with memory that several of them share counted once. */
+  mostOwnMib: number;
   /** Resident memory at each whole minute. */
   mibByMinute: number[];
 }
@@ -43,7 +45,7 @@ export async function watchRun(
   });
   const run: WatchedRun = {
     ...{ code: null, out: '', err: '', seconds: 0, lines: [] },
-    ...{ mostMib: 0, mibByMinute: [] },
+    ...{ mostMib: 0, mostOwnMib: 0, mibByMinute: [] },
   };
   child.stdout.on('data', (chunk: Buffer) => (run.out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => {
@@ -52,9 +54,10 @@ export async function watchRun(
   });
   const pid = child.pid!;
   const looks = setInterval(() => {
-    const mib = treeMib(pid);
-    run.mostMib = Math.max(run.mostMib, mib);
-    run.mibByMinute[Math.floor(seconds() / 60)] ??= Math.round(mib);
+    const { resident, own } = treeMib(pid);
+    run.mostMib = Math.max(run.mostMib, resident);
+    run.mostOwnMib = Math.max(run.mostOwnMib, own);
+    run.mibByMinute[Math.floor(seconds() / 60)] ??= Math.round(resident);
   }, LOOK_MS);
   const kill = () => process.kill(-pid, 'SIGKILL');
   const killing = killAfter === null ? undefined : setTimeout(kill, killAfter * 1_000);
@@ -67,17 +70,23 @@ export async function watchRun(
 function linesOf(text: string, at: number): ProgressLine[] {
   const line = /^(\d+) of (\d+)(?: or more)? images.*$/gm;
   return [...text.matchAll(line)].map(([whole, done, total]) => {
-    const [, left, unit = 's'] = / ([\d.]+) (s|min|h) left/.exec(whole) ?? [];
-    const secondsLeft = left === undefined ? null : Number(left) * SECONDS[unit as Unit];
+    const left = / ([^,]*) left/.exec(whole)?.[1];
+    const secondsLeft = left === undefined ? null : secondsOf(left);
     return { at, done: Number(done), total: Number(total), secondsLeft };
   });
+}
+
+/** `13.9 h`, `3 min 18 s`. */
+function secondsOf(text: string): number {
+  const parts = [...text.matchAll(/([\d.]+) (s|min|h)/g)];
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * SECONDS[unit as Unit], 0);
 }
 
 type Unit = keyof typeof SECONDS;
 const SECONDS = { s: 1, min: 60, h: 3_600 };
 
 /** The process and those that it has started, as the system has them now. */
-function treeMib(root: number): number {
+function treeMib(root: number): { resident: number; own: number } {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
     const parent = /\) \S (\d+)/.exec(read(`/proc/${name}/stat`))?.[1];
@@ -89,10 +98,14 @@ function treeMib(root: number): number {
     }
     return false;
   };
-  const kib = [...parents.keys()]
-    .filter(isOfTree)
-    .map((pid) => Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0));
-  return kib.reduce((sum, each) => sum + each, 0) / 1_024;
+  const tree = [...parents.keys()].filter(isOfTree);
+  const mibOf = (file: string, line: RegExp) =>
+    tree.reduce((sum, pid) => sum + Number(line.exec(read(`/proc/${pid}/${file}`))?.[1] ?? 0), 0) /
+    1_024;
+  return {
+    resident: mibOf('status', /VmRSS:\s+(\d+)/),
+    own: mibOf('smaps_rollup', /^Pss:\s+(\d+)/m),
+  };
 }
 
 /** A process may end meanwhile. */

@@ -12,6 +12,7 @@ import { CountSum, type SumRow } from '../store/count-sum.js';
 import { notRunImages, scoreFloorOf, type Job } from '../store/job.js';
 import { titleOf } from '../store/job-title.js';
 import { FailedImages, type FailureGroup } from './failed-images.js';
+import type { NetworkRates } from './words.js';
 import { AlmostPictures, SurePictures, type ChosenPicture } from './shown-pictures.js';
 
 /** The longest side of a picture, in pixels. */
@@ -33,6 +34,8 @@ export interface ReportSource {
   /** Models of the service as they are now. */
   models: readonly ModelDescription[];
   hide: HideFolders;
+  /** Left out and null: not measured. */
+  network?: NetworkRates | null;
   /** A JPEG no side of which is longer than `most`, or in words why there is none. */
   draw: (
     imagePath: string,
@@ -81,6 +84,7 @@ export interface Report {
   }[];
   images: { all: number; ok: number; failed: number; notRun: number };
   imagesPerSecond: number | null;
+  network: NetworkRates | null;
   /** Counted boxes. */
   boxes: number;
   /** Boxes over dismissed places, which are not counted. */
@@ -108,7 +112,7 @@ export function allKept({ spec }: Job, question: Question): Question {
 }
 
 export async function readReport(source: ReportSource): Promise<Report> {
-  const { of, job, images, kept, hide } = source;
+  const { of, job, images, kept, hide, network = null } = source;
   const shown = (text: string) => shortened(hide(text));
   const { spec, jobId } = job;
   const sure = new SurePictures(spec.options);
@@ -132,6 +136,7 @@ export async function readReport(source: ReportSource): Promise<Report> {
     of,
     ...headOf(job, shown),
     ...imagesOf(job),
+    network,
     models: modelsOf(source),
     boxes: counts.total.detections,
     dismissed: Math.max(0, boxes - counts.total.detections),

@@ -5,7 +5,7 @@ import type { CountSum } from '../store/count-sum.js';
 import type { Report, ReportPicture, ReportRows, ReportSum } from './read-report.js';
 import { REPORT_STYLE } from './report-style.js';
 import { ALMOST } from './shown-pictures.js';
-import { counted, grouped, percent, timeSpan, universalTime } from './words.js';
+import { counted, grouped, networkText, percent, timeSpan, universalTime } from './words.js';
 
 /** The page may show what is in it, and nothing else. */
 export const REPORT_POLICY =
@@ -60,6 +60,7 @@ function headOf(report: Report): Html {
     </p>
     <h1><bdi>${title}</bdi></h1>
     <p>${whenOf(report)}</p>
+    ${report.network === null ? '' : html`<p>${networkText(report.network)}</p>`}
     ${status === 'failed' ? html`<p class="bad">The ${of} failed: ${error ?? ''}</p>` : ''}
     <dl class="figures">
       ${figures.map(

@@ -141,6 +141,14 @@ test('hours are told with where the times come from, and a run is called a run',
   expect(page).not.toContain(jobOf().jobId);
 });
 
+test('it says how near a run was to the network alone, where that was measured', async () => {
+  const words = 'The network alone does 62.1 images/s on plain pixels of these shapes';
+  const page = await pageOf({ network: { run: 59, alone: 62.1 } });
+  expect(page).toContain(words);
+  expect(page).toContain('the run had 95 % of it.');
+  expect(await pageOf({})).not.toContain('The network alone');
+});
+
 test('names of others are text, and nothing is loaded', async () => {
   const { labels } = jobOf().spec;
   const evil = { ...okOutcome([EVIL]), status: 'ok' as const };

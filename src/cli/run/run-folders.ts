@@ -13,6 +13,7 @@ import { pictureSource, type ChosenPictures } from '../../http/routes/jobs/pictu
 import { createReadSettings, jobSubmitSchema } from '../../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../../http/model-catalogue.js';
 import { validate } from '../../http/request/validation.js';
+import { networkText } from '../../report/words.js';
 import { openParts } from '../../service/open-parts.js';
 import { endAtOnce } from '../../service/shutdown.js';
 import type { Config } from '../../settings/config.js';
@@ -33,12 +34,14 @@ import {
   writeRecord,
   writeRunFiles,
 } from './run-files.js';
+import { networkAlone } from './network-alone.js';
 import type { EndedRun } from './run-report.js';
-import { RunJobs, storedJobs, SubmittedFiles } from './run-jobs.js';
+import { RunJobs, storedJobs } from './run-jobs.js';
 import { writeRunPictures } from './run-pictures.js';
 import { RunProgress, type RunFigures } from './run-progress.js';
 import { askToMove, continueMove, sortPictures } from './sort-pictures.js';
 import type { Sort } from './sort-ways.js';
+import { SubmittedFiles } from './submitted-files.js';
 
 export interface RunFlags extends JobFlags, PictureFlags {
   reuse?: string;
@@ -194,14 +197,18 @@ async function runOnce(
   const labels = { ...NO_LABELS, tags: [tag], keep: true };
   const progress = new RunProgress(terminal);
   let isListed = false;
+  let counted = 0;
   const onProgress = (figures: RunFigures, isStep: boolean) => {
-    progress.show(figures, isListed, isStep);
+    const total = Math.max(figures.total, counted);
+    progress.show({ ...figures, total }, isListed || counted > 0, isStep);
     endAboveShare(run, figures);
   };
   const settings = { ...run.settings, labels };
   const jobs = new RunJobs(service, settings, known, onProgress, stop.signal);
   const startedAt = performance.now();
+  const before = jobs.figures;
   try {
+    void countAhead(run).then((files) => (counted = files));
     const listing = new FileListing(named, folder, stop.signal);
     const submitted = await SubmittedFiles.of(service, known.continued);
     const files = submitted.without(listing.files());
@@ -217,11 +224,21 @@ async function runOnce(
     }
     if (submitted.isStale) return true;
     const seconds = (performance.now() - startedAt) / 1_000;
-    await end(run, tag, { figures: jobs.figures, ids: jobs.ids, seconds }, listing);
+    await end(run, tag, { figures: jobs.figures, before, ids: jobs.ids, seconds }, listing);
     return false;
   } finally {
     jobs.close();
   }
+}
+
+/** The list for the jobs waits for their submission, and without the number of files nobody knows what is left. */
+async function countAhead({ named, folder, stop }: Run): Promise<number> {
+  // What comes from standard input can be read once.
+  if (named.hasList) return 0;
+  let files = 0;
+  const listing = new FileListing(named, folder, stop.signal).files();
+  while ((await listing.next()).done !== true) files += 1;
+  return stop.signal.aborted ? 0 : files;
 }
 
 function endAboveShare({ flags, stop }: Run, { done, failed }: RunFigures): void {
@@ -242,6 +259,8 @@ function tellStopped({ stop, terminal }: Run, { total, done }: RunFigures): void
 
 interface Ended {
   figures: RunFigures;
+  /** Of the jobs of an earlier process, as this one has found them. */
+  before: RunFigures;
   ids: readonly string[];
   seconds: number;
 }
@@ -249,7 +268,7 @@ interface Ended {
 async function end(
   run: Run,
   tag: string,
-  { figures, ids, seconds }: Ended,
+  { figures, before, ids, seconds }: Ended,
   { leftOut, unreadable }: FileListing,
 ): Promise<void> {
   const { parts, config, named, folder, flags, terminal } = run;
@@ -263,7 +282,14 @@ async function end(
   if (first === undefined) throw new UsageError('There are no images.');
   const jobs: EndedRun['jobs'] = [first, ...more];
   const counts = await countsOfRun(service, tag);
-  const ended = { config, parts, named, jobs, leftOut, counts };
+  const ran = ranOf(figures) - ranOf(before);
+  const alone = await networkAlone(
+    { detector: parts.models.detector, images: service, options: first.spec.options },
+    jobs,
+    { ran, seconds },
+  );
+  const network = alone === null ? null : { alone, run: ran / seconds };
+  const ended = { config, parts, named, jobs, leftOut, counts, network };
   const written = await writeRunFiles(folder, flags.format ?? ['ndjson'], ended);
   written.push(...(await writePictures(run, ended, figures.total)));
   if (run.stop.signal.aborted) {
@@ -275,7 +301,8 @@ async function end(
   await writeRecord(folder, record);
   await removeOthers(run, tag);
   for (const line of tableOf(counts.total.classes)) terminal.out(line);
-  terminal.out(summaryOf(figures, seconds));
+  terminal.out(summaryOf(figures, before, seconds));
+  if (network !== null) terminal.out(networkText(network));
   for (const line of await failuresOf(run, jobs)) terminal.out(line);
   terminal.out(`Written: ${written.join(', ')}`);
   if (flags.sort !== undefined) {
@@ -316,10 +343,16 @@ function tableOf(classes: ReadonlyMap<string, number>): string[] {
   return [...renderTable([['CLASS', 'BOXES'], ...rows]), ''];
 }
 
-function summaryOf({ total, done, failed, reused }: RunFigures, seconds: number): string {
+const ranOf = ({ done, reused }: RunFigures): number => done - reused;
+
+function summaryOf(
+  { total, done, failed, reused }: RunFigures,
+  before: RunFigures,
+  seconds: number,
+): string {
   const notRun = total > done ? `, ${total - done} not run` : '';
   const asBefore = reused > 0 ? ` (${reused} as before)` : '';
-  const rate = (done / seconds).toFixed(1);
+  const rate = ((done - before.done) / seconds).toFixed(1);
   return `${done - failed} done${asBefore}, ${failed} failed${notRun}; ${seconds.toFixed(1)} s, ${rate} images/s`;
 }
 

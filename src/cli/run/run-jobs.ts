@@ -1,6 +1,4 @@
 /** The jobs of a run: each takes a part of its files, and is submitted while the next files are being listed. */
-import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { isEnd } from '../../api/events.js';
 import type { JobService } from '../../jobs/job-service.js';
 import { progressOf, type Job, type JobEvent, type SharedSettings } from '../../store/job.js';
@@ -148,52 +146,4 @@ export class RunJobs {
     this.#onProgress(job.isOver);
     this.#wake();
   }
-}
-
-/**
- * The files that an earlier process has submitted for the run that goes on. A million of them take about 80 MB: each is
- * 72 bits of a digest.
- */
-export class SubmittedFiles {
-  readonly #since = new Map<string, number>();
-  #left = 0;
-  /** A file was changed after its job was submitted. */
-  #isChanged = false;
-
-  static async of(jobs: Pick<JobService, 'statePages'>, continued: readonly Job[]) {
-    const files = new SubmittedFiles();
-    for (const { jobId, submittedAt } of continued) {
-      for await (const page of jobs.statePages(jobId)) {
-        for (const { path } of page) files.#since.set(keyOf(path), submittedAt);
-      }
-    }
-    files.#left = files.#since.size;
-    return files;
-  }
-
-  /** The files that are in no job yet. */
-  async *without(files: AsyncIterable<string>): AsyncGenerator<string, void> {
-    for await (const file of files) {
-      const since = this.#since.get(keyOf(file));
-      if (since === undefined) yield file;
-      else {
-        this.#left -= 1;
-        this.#isChanged ||= await isChangedSince(file, since);
-      }
-    }
-  }
-
-  /** Files of the jobs are not as they were, or are not named any more. */
-  get isStale(): boolean {
-    return this.#isChanged || this.#left > 0;
-  }
-}
-
-function keyOf(path: string): string {
-  return createHash('sha1').update(path).digest().toString('latin1', 0, 9);
-}
-
-async function isChangedSince(file: string, unixSeconds: number): Promise<boolean> {
-  const stats = await stat(file).catch(() => null);
-  return stats !== null && Math.max(stats.mtimeMs, stats.ctimeMs) > unixSeconds * 1_000;
 }

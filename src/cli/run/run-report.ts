@@ -6,6 +6,7 @@ import type { LeftOut } from '../../api/left-out.js';
 import type { JobImages } from '../../jobs/stored-images.js';
 import { reportPage } from '../../report/report-page.js';
 import { allKept, readReport } from '../../report/read-report.js';
+import type { NetworkRates } from '../../report/words.js';
 import type { CountSums } from '../../jobs/count-sums.js';
 import type { openParts } from '../../service/open-parts.js';
 import type { Config } from '../../settings/config.js';
@@ -22,10 +23,12 @@ export interface EndedRun {
   /** Files of the folders that are no pictures of a run. */
   leftOut: LeftOut;
   counts: CountSums;
+  /** Null: not measured. */
+  network: NetworkRates | null;
 }
 
 export async function reportOfRun(run: EndedRun): Promise<string> {
-  const { config, parts, jobs, counts } = run;
+  const { config, parts, jobs, counts, network } = run;
   const { service } = parts.jobs;
   const { detector } = parts.models;
   const hide = createHideFolders(config);
@@ -33,7 +36,7 @@ export async function reportOfRun(run: EndedRun): Promise<string> {
   const asked = await service.asking(allKept(job, {}), null);
   const report = await readReport({
     of: 'run',
-    ...{ job, hide },
+    ...{ job, hide, network },
     images: { imagePages: pagesOf(service, jobs), countSums: () => Promise.resolve(counts) },
     kept: { imagePages: pagesOf(asked, jobs) },
     // A report without licences is better than none.
