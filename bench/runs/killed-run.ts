@@ -8,7 +8,7 @@ import { watchRun, type WatchedRun } from './watched-run.js';
 export interface KilledRun {
   /** The last one ended by itself. */
   calls: WatchedRun[];
-  /** What is wrong with the outcomes; empty: each file has one. */
+  /** Faults of the outcomes; empty: each file has one. */
   violations: string[];
   /** Processes that ran the images. */
   workers: number;

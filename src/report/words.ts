@@ -30,13 +30,16 @@ export function timeSpan(seconds: number): string {
 /** Images per second. */
 export interface NetworkRates {
   run: number;
-  /** Of plain pixels of the same shapes, measured after the run. */
+  /** With plain pixels of the same shapes, measured after the run. */
   alone: number;
 }
 
 export function networkText({ run, alone }: NetworkRates): string {
+  const share = `${((100 * run) / alone).toFixed(0)} %`;
+  const ofRun =
+    run > alone ? `more (${share}), so the machine did other work then` : `${share} of it`;
   return (
     `The network alone does ${alone.toPrecision(3)} images/s on plain pixels of these shapes, measured after the run: ` +
-    `the run had ${((100 * run) / alone).toFixed(0)} % of it.`
+    `the run had ${ofRun}.`
   );
 }

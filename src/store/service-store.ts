@@ -19,7 +19,7 @@ import type {
   WebhookCalls,
 } from './store-thread.js';
 
-/** Of V8, in which short-lived objects are: a group of writes has less, and V8 would take 48 MB. */
+/** Short-lived objects of the thread: a group of writes has less, and V8 would let them grow to 48 MB. */
 const MOST_YOUNG_MB = 12;
 
 export interface WebhookQueue extends WebhookCalls {

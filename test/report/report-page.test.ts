@@ -146,6 +146,9 @@ test('it says how near a run was to the network alone, where that was measured',
   const page = await pageOf({ network: { run: 59, alone: 62.1 } });
   expect(page).toContain(words);
   expect(page).toContain('the run had 95 % of it.');
+  expect(await pageOf({ network: { run: 60, alone: 50 } })).toContain(
+    'the run had more (120 %), so',
+  );
   expect(await pageOf({})).not.toContain('The network alone');
 });
 

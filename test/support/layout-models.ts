@@ -15,7 +15,7 @@ export interface LayoutOptions {
   at: (row: number, column: number) => number;
   /** The network keeps the rows with the highest number in this column, so many. */
   kept?: { rows: number; by: number };
-  /** Of the input, in pixels. */
+  /** Side of the input in pixels; 640 when left out. */
   side?: number;
   metadata?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 /**
- * How many images per second the network does by itself here: pictures of the shapes of a run, as plain pixels no larger
- * than the input of the network, so that next to nothing is read, decoded or stored.
+ * How many images per second the network does by itself here: pictures of the shapes of a run, as plain pixels no
+ * larger than the input of the network, so that next to nothing is read, decoded or stored.
  */
 import type { DetectOptions } from '../../api/options.js';
 import type { Detector } from '../../execution/detector.js';
@@ -9,7 +9,7 @@ import type { Job } from '../../store/job.js';
 
 /** Fewer images or less time say nothing. */
 const LEAST_IMAGES = 200;
-/** Of the time of the run, for the measurement. */
+/** The part of the time of the run that the measurement takes. */
 const SHARE = 1 / 10;
 const MOST_MS = 3_000;
 /** Shapes are taken from so many images, evenly over the run. */

@@ -233,7 +233,7 @@ async function runOnce(
 
 /** The list for the jobs waits for their submission, and without the number of files nobody knows what is left. */
 async function countAhead({ named, folder, stop }: Run): Promise<number> {
-  // What comes from standard input can be read once.
+  // Standard input can be read once.
   if (named.hasList) return 0;
   let files = 0;
   const listing = new FileListing(named, folder, stop.signal).files();
@@ -259,7 +259,7 @@ function tellStopped({ stop, terminal }: Run, { total, done }: RunFigures): void
 
 interface Ended {
   figures: RunFigures;
-  /** Of the jobs of an earlier process, as this one has found them. */
+  /** Those of an earlier process, as this one has found them. */
   before: RunFigures;
   ids: readonly string[];
   seconds: number;
