@@ -17,6 +17,8 @@ export interface RunFigures {
  * longer than those of the folder before it.
  */
 const LONGEST_WINDOW_MS = 600_000;
+/** Samples are no closer to each other than this part of the time so far: the window has a bounded number of them. */
+const SAMPLE_SHARE = 1 / 1_000;
 
 export class RunProgress {
   readonly #terminal: Terminal;
@@ -52,6 +54,9 @@ export class RunProgress {
   #sample(at: number, ran: number): void {
     const samples = this.#samples;
     this.#ranAt ??= at;
+    const [before, last] = samples.slice(-2);
+    const isClose = before && last && last.at - before.at < SAMPLE_SHARE * (at - this.#ranAt);
+    if (isClose === true) samples.pop();
     samples.push({ at, ran });
     const since = Math.max((at + this.#ranAt) / 2, at - LONGEST_WINDOW_MS);
     while (samples[1] !== undefined && samples[1].at <= since) samples.shift();
