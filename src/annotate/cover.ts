@@ -24,14 +24,19 @@ const FILL = 0;
 /** Pixels between two turns of the event loop: they take a few milliseconds. */
 const PIXELS_PER_TURN = 1_000_000;
 
-/** Overlapping boxes: the means are those of the picture before, and the last box is on top. */
+/**
+ * Overlapping boxes: the means are those of the picture before, and the largest box is on top, because the blocks of a
+ * small one show more of what lies within both.
+ */
 export async function coverBoxes(
   pixels: Pixels,
   boxes: readonly Detection['box'][],
   how: CoverWay,
   margin: number,
 ): Promise<void> {
-  const areas = boxes.map((box) => pixelBox(box, margin, pixels, LEAST_BLOCK));
+  const areas = boxes
+    .map((box) => pixelBox(box, margin, pixels, LEAST_BLOCK))
+    .sort((one, other) => sizeOf(one) - sizeOf(other));
   if (how === 'fill') {
     for (const area of areas) await eachRow(pixels, area, (row) => row.fill(FILL));
     return;
@@ -52,6 +57,8 @@ export function pixelBox(
   const [top, bottom] = span(y1, y2, margin, height, least);
   return { left, top, right, bottom };
 }
+
+const sizeOf = ({ left, top, right, bottom }: PixelBox): number => (right - left) * (bottom - top);
 
 function span(from: number, to: number, margin: number, most: number, least: number) {
   const within = (value: number) => Math.min(most, Math.max(0, value));

@@ -151,6 +151,15 @@ describe('covered boxes', () => {
     },
   );
 
+  test.each(COVER_WAYS)('%s: a small box shows nothing more of a large one', async (how) => {
+    const before = noise(400, 300);
+    const [alone, together] = [copy(before), copy(before)];
+    const [large, small]: Box[] = [[20, 20, 380, 280], [100, 100, 140, 140]]; // prettier-ignore
+    await coverBoxes(alone, [large!], how, 0);
+    await coverBoxes(together, [large!, small!], how, 0);
+    expect(together.data.equals(alone.data)).toBe(true);
+  });
+
   test('have a margin, end at the border, and leave the rest as it was', async () => {
     const before = noise(400, 300);
     const after = copy(before);

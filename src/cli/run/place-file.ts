@@ -53,8 +53,11 @@ export async function isLinkOf(text: Name, to: string): Promise<boolean> {
 export async function placeCopy(from: Name, to: string): Promise<Placing> {
   const source = await stat(from).catch(() => null);
   if (source === null) return 'missing';
-  if (await isCopyOf(from, to)) return 'before';
   const part = partOf(to);
+  if (await isCopyOf(from, to)) {
+    await removePart(part);
+    return 'before';
+  }
   await copyFile(from, part, constants.COPYFILE_FICLONE);
   await utimes(part, source.atime, source.mtime);
   return giveName(part, to);
@@ -76,6 +79,7 @@ export async function addName(from: Name, to: Name): Promise<Placing> {
   if (source === null) return target === null ? 'missing' : 'before';
   if (!source.isFile()) return 'link';
   if (target !== null) {
+    await removePart(partOf(to));
     const isSame = isSameFile(source, target) || (await haveSameBytes(from, to));
     return isSame ? 'here' : 'taken';
   }
@@ -119,13 +123,16 @@ async function addCopy(from: Name, to: Name): Promise<Placing> {
 /** The name of a copy until it is whole. */
 export const partOf = (to: Name): Buffer => Buffer.concat([Buffer.from(to), Buffer.from('.part')]);
 
+/** A process that was killed may have left it beside the whole copy. */
+const removePart = (part: Name): Promise<void> => rm(part, { force: true });
+
 async function giveName(part: Name, to: Name): Promise<Placing> {
   try {
     await link(part, to);
   } catch (error) {
     const isTaken = codeOf(error) === 'EEXIST' || (await statsOf(to)) !== null;
     if (isTaken) {
-      await rm(part, { force: true });
+      await removePart(part);
       return 'taken';
     }
     if (!NO_SECOND_NAME.has(codeOf(error) ?? '')) throw error;

@@ -86,7 +86,12 @@ export async function undoSort(folder: string, terminal: Terminal): Promise<void
   const tally = new Tally();
   await takeBack(folder, list, tally);
   await removeParts(folder);
-  tally.tell(list.sort === 'move' ? 'moved back' : 'removed', terminal);
+  const done = {
+    link: 'links removed; the images are where they were',
+    copy: 'copies removed; the images are where they were',
+    move: 'images moved back',
+  };
+  tally.tell(done[list.sort], terminal);
 }
 
 async function place(folder: string, { sort, pictures }: SortList, terminal: Terminal) {
@@ -99,7 +104,7 @@ async function place(folder: string, { sort, pictures }: SortList, terminal: Ter
     }
   }
   const done = { link: 'linked', copy: 'copied', move: 'moved' }[sort];
-  tally.tell(`${done} into ${join(folder, SORTED)}`, terminal);
+  tally.tell(`images ${done} into ${join(folder, SORTED)}`, terminal);
 }
 
 async function placeOther(sort: 'link' | 'copy', pair: Pair, folder: string): Promise<Placing> {
@@ -232,7 +237,7 @@ class Tally {
 
   tell(done: string, terminal: Terminal): void {
     const left = this.#left > 0 ? `, ${this.#left} left as they were` : '';
-    terminal.out(`${this.#done} images ${done}${left}.`);
+    terminal.out(`${this.#done} ${done}${left}.`);
     for (const line of this.#lines) terminal.err(printable(line));
     if (this.#left > 0) terminal.setExitCode(EXIT_PARTLY);
   }
