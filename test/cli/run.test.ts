@@ -276,11 +276,12 @@ test('a damaged picture fails with its reason, and the others are done: exit cod
   expect(err).toContain('1 file left out: 1 .heic.');
 });
 
-test('a list on standard input, each file as it is named', async () => {
+test('a list on standard input, each file once and as it is named', async () => {
   const from = await photos('listed', 4);
   const out = join(folder, 'of-list');
   const list = [join(from, 'p1.jpg'), '', join(from, 'sub', 'p0.jpg'), join(from, 'gone.jpg')];
-  const given = await call(['-', '--out', out], { input: `${list.join('\n')}\n` });
+  const input = `${[...list, list[0]].join('\n')}\n`;
+  const given = await call(['-', '--out', out], { input });
   expect(given.code).toBe(3);
   expect(resultsOf(out).map(({ image_path: path }) => path)).toEqual(list.filter(Boolean));
   expect(resultsOf(out).at(-1)).toMatchObject({ error: { code: 'image_not_found' } });

@@ -12,6 +12,7 @@ import { byCodeUnits } from '../../files/listing/find-images.js';
 import { chooseImages, holdsPhotos } from '../../files/listing/image-names.js';
 import { expandPaths, rootsOf, type NamedImage } from '../image-paths.js';
 import { onUserPath, UsageError, userPathError } from '../terminal.js';
+import { PathNumbers } from './path-numbers.js';
 
 /** The list of files comes from standard input. */
 const STANDARD_INPUT = STANDARD_OUTPUT;
@@ -89,13 +90,17 @@ export class FileListing {
     this.#signal = signal;
   }
 
-  /** Absolute paths. A list on standard input is taken as it is. */
+  /** Absolute paths, each once. A list on standard input may have files that are not there. */
   async *files(): AsyncGenerator<string, void> {
+    if (this.#named.hasList) yield* distinct([this.#found(), this.#listed()]);
+    else yield* this.#found();
+  }
+
+  async *#found(): AsyncGenerator<string, void> {
     for (const { path } of this.#named.images) {
       if (beneath(path, this.#skipped) === null) yield path;
     }
     for (const folder of this.#named.folders) yield* this.#beneath(folder);
-    if (this.#named.hasList) yield* this.#listed();
   }
 
   /** Files of a folder before those of its folders; in parts, because a folder may hold a million. */
@@ -151,6 +156,17 @@ export class FileListing {
   async *#listed(): AsyncGenerator<string, void> {
     const lines = createInterface({ input: process.stdin, signal: this.#signal });
     for await (const line of lines) if (line !== '') yield resolve(line);
+  }
+}
+
+async function* distinct(lists: readonly AsyncIterable<string>[]): AsyncGenerator<string, void> {
+  const seen = new PathNumbers();
+  for (const list of lists) {
+    for await (const path of list) {
+      if (seen.of(path) > 0) continue;
+      seen.set(path, 1);
+      yield path;
+    }
   }
 }
 

@@ -208,7 +208,11 @@ async function runOnce(
   const startedAt = performance.now();
   const before = jobs.figures;
   try {
-    void countAhead(run).then((files) => (counted = files));
+    // What it cannot read is told by the listing of the jobs.
+    void countAhead(run).then(
+      (files) => (counted = files),
+      () => undefined,
+    );
     const listing = new FileListing(named, folder, stop.signal);
     const submitted = await SubmittedFiles.of(service, known.continued);
     const files = submitted.without(listing.files());
