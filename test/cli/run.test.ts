@@ -134,7 +134,11 @@ test('a folder becomes counts by folder and hour and results; the next call runs
   );
   expectOnce(run, 6);
   const report = readFileSync(join(run, 'report.html'), 'utf8');
-  for (const words of ['Report of a run', '1 file left out: 1 .heic']) {
+  for (const words of [
+    'Report of a run',
+    '<h1><bdi>first</bdi></h1>',
+    '1 file left out: 1 .heic',
+  ]) {
     expect(report).toContain(words);
   }
   expect(countsOf(run)).toMatchObject([

@@ -1,7 +1,7 @@
 /** The files that `lattice run` is given: folders are read while their pictures are already submitted. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDynamicPattern } from 'tinyglobby';
 import { addLeftOut, countKinds, type LeftOut } from '../../api/left-out.js';
@@ -23,7 +23,7 @@ export const SORT_LIST = 'sorted.ndjson';
 const NAMES_PER_PART = 10_000;
 
 export interface Named {
-  /** As the command line has them. */
+  /** What the command line has, for people: without the folders above, which say where this machine keeps them. */
   given: readonly string[];
   /** Absolute, links resolved, none beneath another. */
   folders: readonly string[];
@@ -44,7 +44,7 @@ export async function namedFiles(args: readonly string[]): Promise<Named> {
   );
   const { images } = await expandPaths(named.filter((arg) => !isFolder(arg)));
   return {
-    given: args,
+    given: args.map((arg) => (arg === STANDARD_INPUT ? 'a list of files' : basename(resolve(arg)))),
     folders,
     images: images.filter(({ path }) => !folders.some((each) => beneath(path, each) !== null)),
     hasList: named.length < args.length,
