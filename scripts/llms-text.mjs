@@ -23,7 +23,8 @@ const PAGES = {
     clients: 'Clients for Python and Node.js, and how to generate others.',
   },
   'Results, events and other tools': {
-    exports: 'COCO, CSV, YOLO and Label Studio files, and the report of a job.',
+    exports:
+      'Results as COCO, CSV, YOLO, Label Studio, GeoJSON and Parquet files, as pictures drawn, covered or cut out, and as a report.',
     events: 'Progress of jobs over a WebSocket.',
     webhooks: 'Signed calls to an address of yours when a job ends.',
     watches: 'Folders whose new pictures are detected by themselves.',

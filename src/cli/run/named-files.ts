@@ -23,7 +23,7 @@ export const SORT_LIST = 'sorted.ndjson';
 const NAMES_PER_PART = 10_000;
 
 export interface Named {
-  /** What the command line has, for people: without the folders above, which say where this machine keeps them. */
+  /** The names on the command line, without the folders above, which say where this machine keeps them. */
   given: readonly string[];
   /** Absolute, links resolved, none beneath another. */
   folders: readonly string[];

@@ -208,7 +208,7 @@ async function runOnce(
   const startedAt = performance.now();
   const before = jobs.figures;
   try {
-    // What it cannot read is told by the listing of the jobs.
+    // The listing of the jobs tells what cannot be read.
     void countAhead(run).then(
       (files) => (counted = files),
       () => undefined,
