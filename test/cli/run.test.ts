@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -219,6 +219,7 @@ test('pictures of a run that is killed while they are made are made once, and ar
   const from = await photos('pictured', 30);
   const run = join(from, 'lattice-run');
   const KINDS = ['drawn', 'covered', 'crops'] as const;
+  const MOST_IN_HAND = 4;
   const flags = ['--drawn', '--crops', '--cover', 'car', '--cover-with', 'fill'];
   const filesOf = (kind: string) =>
     readdirSync(join(run, kind), { recursive: true })
@@ -226,18 +227,19 @@ test('pictures of a run that is killed while they are made are made once, and ar
       .filter((name) => name.includes('.jpg'));
   const whole = (kind: string) =>
     existsSync(join(run, kind)) ? filesOf(kind).filter((name) => name.endsWith('.jpg')) : [];
-  const killed = await call([from, ...flags], { killWhen: () => whole('crops').length >= 12 });
+  const killed = await call([from, ...flags], { killWhen: () => whole('crops').length >= 40 });
   expect(killed.code).toBe(-1);
   expect(readdirSync(run)).not.toContain('run.json');
   const earlier = KINDS.flatMap((kind) => whole(kind).map((name) => join(run, kind, name)));
-  expect(earlier.length).toBeGreaterThanOrEqual(12 + 30);
+  expect(earlier.length).toBeGreaterThanOrEqual(40 + 30);
   const times = earlier.map((path) => statSync(path).mtimeMs);
   const next = await call([from, ...flags]);
   expect(next).toMatchObject({ code: 0 });
   for (const kind of KINDS) expect(next.out).toContain(`${run}/${kind}, ${run}/${kind}.csv`);
-  // The last ones may have been written without a record of it.
-  const same = earlier.filter((path, at) => statSync(path).mtimeMs === times[at]);
-  expect(same.length).toBeGreaterThanOrEqual(earlier.length - 8);
+  // The images that were in hand may have been left without some of their crops.
+  const again = earlier.filter((path, at) => statSync(path).mtimeMs !== times[at]);
+  const stems = again.map((path) => basename(path).replace(/-\d+\.jpg$/, ''));
+  expect(new Set(stems).size).toBeLessThanOrEqual(MOST_IN_HAND);
   for (const kind of KINDS) {
     const table = readFileSync(join(run, `${kind}.csv`), 'utf8')
       .trimEnd()
