@@ -6,7 +6,7 @@ import type { HideFolders } from './shown-problem.js';
 /** Groups of a scope, in their order. The unknown group comes last. */
 export function groupsOf(
   sums: readonly HourRow[],
-  by: HourGrouping,
+  by: Exclude<HourGrouping, 'folder_hour'>,
   hide: HideFolders,
 ): [string | null, CountSum][] {
   const groups = new Map<string | null, CountSum>();

@@ -43,15 +43,21 @@ export const CONFIDENCE_STEPS = 20;
 export const confidenceStep = (confidence: number): number =>
   Math.min(Math.floor(confidence * CONFIDENCE_STEPS), CONFIDENCE_STEPS - 1);
 
-/** Groups in which the images of a job are counted. */
-export const GROUPINGS = ['image', 'event', 'folder', 'hour', 'day'] as const;
+/** Groups in which the images of a job are counted; `folder_hour`: each hour of each folder. */
+export const GROUPINGS = ['image', 'event', 'folder', 'hour', 'day', 'folder_hour'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** Groups of the sums that are kept, also of jobs whose results are removed. */
 export type HourGrouping = Exclude<Grouping, 'image' | 'event'>;
 
 /** Groups in which the images of several jobs are counted. */
-export const SCOPE_GROUPINGS = ['hour', 'day', 'folder', 'event'] as const satisfies Grouping[];
+export const SCOPE_GROUPINGS = [
+  'hour',
+  'day',
+  'folder',
+  'event',
+  'folder_hour',
+] as const satisfies Grouping[];
 
 /** Boxes that are counted: all, those of vehicles that do not stand, or those of vehicles that do. */
 export const STATIC_CHOICES = ['include', 'exclude', 'only'] as const;

@@ -196,7 +196,7 @@ function registerCounts(parent: Command, terminal: Terminal): void {
   const counts = serviceCommand(parent, {
     name: 'counts',
     description:
-      'images and boxes of a job by image, event, folder, hour or day, of the images that have ended so far',
+      'images and boxes of a job by image, event, folder, hour, day or folder and hour, of the images that have ended so far',
     json: 'print them as JSON',
     calls: ['job_AaH_VN9D --by hour', 'job_AaH_VN9D --by day --format csv -o counts.csv'],
   })

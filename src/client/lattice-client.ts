@@ -217,6 +217,11 @@ export class LatticeClient {
     return this.#calls.file(`${pathOf(jobId)}/report${asked}`, options);
   }
 
+  /** The ended jobs with a tag, whose settings are the same, as one file of this kind. */
+  reportOf(tag: string, options: AskOptions = {}): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    return this.#calls.file(`/v1/report${queryOf({ tag, ...options.question })}`, options);
+  }
+
   /** The images of a job with their boxes, those done so far; a page of those that the filter lets through. */
   images(jobId: string, query: JobImagesQuery = {}, options: AskOptions = {}): Promise<JobImages> {
     const asked = queryOf({ ...query, ...options.question });
@@ -229,8 +234,8 @@ export class LatticeClient {
   }
 
   /**
-   * Images and boxes by image, event, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many
-   * images.
+   * Images and boxes by image, event, folder, hour, day or folder and hour, of the images done so far; `countsCsv` is
+   * for jobs of many images.
    */
   counts(
     jobId: string,

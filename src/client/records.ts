@@ -100,7 +100,7 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor' 
 
 /** `cursor` is the `next_cursor` of the page before. */
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
-/** `image`, `event`, `folder`, `hour` or `day`. */
+/** `image`, `event`, `folder`, `hour`, `day` or `folder_hour`. */
 export type CountsBy = z.output<typeof countsQuerySchema>['by'];
 /** The groups, and the rule of events. */
 export type JobCountsQuery = Omit<z.input<typeof countsQuerySchema>, 'format'>;

@@ -7,7 +7,9 @@ import type { Detection } from '../api/schemas/image.js';
 import type { ModelDescription } from '../api/schemas/model.js';
 import type { HideFolders } from '../answers/shown-problem.js';
 import { groupsOf } from '../answers/sum-groups.js';
+import type { CountSums } from '../jobs/count-sums.js';
 import type { JobImages } from '../jobs/stored-images.js';
+import type { PictureRule } from '../store/cameras/camera-pictures.js';
 import { CountSum, type SumRow } from '../store/count-sum.js';
 import { notRunImages, scoreFloorOf, type Job } from '../store/job.js';
 import { titleOf } from '../store/job-title.js';
@@ -28,7 +30,9 @@ export interface ReportSource {
   of: 'job' | 'run';
   /** Its options are those of the question. */
   job: Job;
-  images: Pick<JobImages, 'imagePages' | 'countSums'>;
+  images: Pick<JobImages, 'imagePages'> & {
+    countSums: (jobId: string, rule: PictureRule) => Promise<Pick<CountSums, 'total' | 'sums'>>;
+  };
   /** Images with all boxes that the job keeps; null: it keeps none below its thresholds. */
   kept: Pick<JobImages, 'imagePages'> | null;
   /** Models of the service as they are now. */

@@ -53,6 +53,7 @@ def watched(lattice: Lattice) -> list[Any]:
 def parked(lattice: Lattice) -> list[Any]:
     job = lattice.submit(["lot"], job_type="detect_vehicles", tags=["lot"])
     lattice.wait(job, timeout=60)
+    run = "Report of a run" in lattice.report_of("lot")
     places = lattice.places(tag="lot", occupied=True)["places"]
     none = lattice.places(tag="lot", region="none")["places"]
     stays = lattice.places_csv(tag="lot").splitlines()[1:]
@@ -68,7 +69,7 @@ def parked(lattice: Lattice) -> list[Any]:
     after = counted()
     lattice.delete_dismissal(dismissal.id)
     dismissed = [ids == [dismissal.id], before - after, counted() - after]
-    return [len(places), len(none), len(stays), dismissed]
+    return [run, len(places), len(none), len(stays), dismissed]
 
 
 def tried(lattice: Lattice, model: str) -> list[Any]:

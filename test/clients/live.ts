@@ -89,6 +89,8 @@ const stills = await client.submit({
   tags: [lot],
 });
 await client.waitFor(stills.job_id);
+let run = '';
+for await (const chunk of client.reportOf(lot)) run += new TextDecoder().decode(chunk);
 const { places } = await client.places({ tag: lot, occupied: true });
 const none = await client.places({ tag: lot, region: 'none' });
 let stays = '';
@@ -119,7 +121,11 @@ say({
   total: result.total_count,
   counted: [total.images, total.failed_images, total.detections, csv.split('\r\n')[1]],
   archives,
-  page: [page.startsWith('<!doctype html>'), page.includes(job_id)],
+  page: [
+    page.startsWith('<!doctype html>'),
+    page.includes(job_id),
+    run.includes('Report of a run'),
+  ],
   states,
   events,
   jobs,

@@ -118,7 +118,7 @@ test('a service that is killed in the midst of a wait', async () => {
       errors: ['image_not_found'],
       total: 14 * 6,
       archives: [true, true, true],
-      page: [true, true],
+      page: [true, true, true],
       counted: [15, 1, 14 * 6, expect.stringMatching(/^\.,15,1,0,84,/)],
       agreed: [1, 14],
       watched: [2_000, true, 'paused', 'watch_not_found'],

@@ -88,7 +88,7 @@ test('a service that is killed in the midst of a wait', async () => {
     tried: ['yolov8n.pt', 'own.pt', 'yolov8n.pt', false, ['depot.pt']],
     drawn: [640, 480],
     watched: [2_000, 'paused', ['door']],
-    parked: [6, 0, 6, [true, 6, 6]],
+    parked: [true, 6, 0, 6, [true, 6, 6]],
     watches: ['paused', 2_000, ['gate'], 'watch_not_found'],
     usage: Object.keys(QUOTAS),
   });

@@ -112,6 +112,7 @@ const PICTURES: Record<string, string> = {
   getJobCovered: '',
   getJobCrops: '',
   getJobReport: '',
+  getReport: '?tag=north',
   getImageFile: '?path=shapes.png',
   listImages: '',
 };
@@ -194,7 +195,7 @@ describe.each(['deepstack', 'label-studio', 'cvat'])('with LATTICE_COMPAT=%s', (
     const drawn = await detect(service.url, { annotate: true });
     expect(drawn.status).toBe(200);
     const url = { callback_url: 'http://127.0.0.1:9/hook' };
-    const job_id = await submit(service.url, { annotate: true, ...url });
+    const job_id = await submit(service.url, { annotate: true, tags: ['north'], ...url });
     await resultOf(service.url, job_id);
     CHANGES.dismissPlace = { body: { job_id, index: 0, class: 'car', box: [10, 10, 90, 60] } };
     const upload = await post(service.url, '/v1/uploads', {});

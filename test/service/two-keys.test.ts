@@ -180,6 +180,7 @@ describe('what is of one key', () => {
     getJobChanges: () => `?with=${hers.job_id}`,
     getJobAgreement: () => `?with=${hers.job_id}`,
     getImageFile: () => `?path=her-photo.png&upload=${hers.upload_id}`,
+    getReport: () => '?tag=her-tag',
     cancelJob: () => '?purge=true',
   };
   const BODIES: Record<string, object | Buffer> = {
@@ -266,6 +267,19 @@ describe('what is of one key', () => {
       const answer = await askAs('alice', operation);
       expect([operation.path, answer.status], answer.text).not.toEqual([operation.path, 404]);
     }
+  });
+
+  test('the report of a tag has the jobs of its own key', async () => {
+    const reportOf = (key: Name) => ask(service, key, '/v1/report?tag=her-tag');
+    expect(await reportOf('bob')).toMatchObject({ status: 404, body: { code: 'job_not_found' } });
+    const his = await submitted(service, 'bob', { tags: ['her-tag'], name: 'his-job-name' });
+    await eventually(async () => {
+      expect((await ask(service, 'bob', `/v1/jobs/${his}/status`)).body.status).toBe('completed');
+    });
+    const seen = await Promise.all((['alice', 'bob'] as const).map(reportOf));
+    expect(seen.map(({ status }) => status)).toEqual([200, 200]);
+    const names = seen.map(({ text }) => /her-job-name|his-job-name/.exec(text)?.[0]);
+    expect(names).toEqual(['her-job-name', 'his-job-name']);
   });
 
   test('neither an upload nor a view of another key can be named in a request', async () => {

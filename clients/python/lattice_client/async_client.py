@@ -115,6 +115,9 @@ class AsyncLattice:
     async def report(self, job: JobRef, **question: Unpack[Question]) -> str:
         return await self._run(self._core.report(job, question))
 
+    async def report_of(self, tag: str, **question: Unpack[Question]) -> str:
+        return await self._run(self._core.report_of(tag, question))
+
     async def pictures(
         self, job: JobRef, kind: PictureKind = "drawn", **query: Unpack[PictureQuery]
     ) -> bytes:

@@ -148,6 +148,10 @@ class Lattice:
         """An ended job as the text of one HTML file for people; code job_not_finished before its end."""
         return self._run(self._core.report(job, question))
 
+    def report_of(self, tag: str, **question: Unpack[Question]) -> str:
+        """The ended jobs with a tag, whose settings are the same, as one such text."""
+        return self._run(self._core.report_of(tag, question))
+
     def pictures(
         self, job: JobRef, kind: PictureKind = "drawn", **query: Unpack[PictureQuery]
     ) -> bytes:
@@ -161,7 +165,7 @@ class Lattice:
     def counts(
         self, job: JobRef, by: CountsBy = "hour", **query: Unpack[CountsQuery]
     ) -> dict[str, Any]:
-        """Images and boxes by image, event, folder, hour or day, of the images done so far, as the service's JSON."""
+        """Images and boxes by image, event, folder, hour, day or folder and hour, of the images done so far, as the service's JSON."""
         return self._run(self._core.counts(job, by, query))
 
     def counts_csv(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
 
 #: How the images of a job are counted together.
-CountsBy: TypeAlias = Literal["image", "event", "folder", "hour", "day"]
+CountsBy: TypeAlias = Literal["image", "event", "folder", "hour", "day", "folder_hour"]
 
 #: Pictures of a job: with their boxes drawn, with their boxes covered, and one of each box.
 PictureKind: TypeAlias = Literal["drawn", "covered", "crops"]
@@ -201,6 +201,10 @@ class Core:
 
     def report(self, job: JobRef, question: Mapping[str, Any]) -> Flow[str]:
         call = Call("GET", f"{_path(job)}/report", query=_as_texts(question))
+        return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
+
+    def report_of(self, tag: str, question: Mapping[str, Any]) -> Flow[str]:
+        call = Call("GET", "/v1/report", query={"tag": tag, **_as_texts(question)})
         return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
 
     def pictures(

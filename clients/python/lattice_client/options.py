@@ -428,7 +428,7 @@ class CountsScope(Question, total=False):
     since: str
     #: The hour after the last one; a day is its beginning
     until: str
-    by: Literal["hour", "day", "folder", "event"]
+    by: Literal["hour", "day", "folder", "event", "folder_hour"]
     #: With `by=event`: images of one camera with at most so many seconds between them are one
     #: event. Default 60
     event_gap_s: float

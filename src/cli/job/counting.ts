@@ -1,6 +1,6 @@
 /**
- * `lattice job counts` and `lattice watch counts`: by image, event, folder, hour or day, as a table, JSON or a CSV
- * file.
+ * `lattice job counts` and `lattice watch counts`: by image, event, folder, hour, day or folder and hour, as a
+ * table, JSON or a CSV file.
  */
 import type {
   Counts,
@@ -72,12 +72,20 @@ const OWN_COLUMNS: Partial<Record<CountsBy, OwnColumn[]>> = {
     ['camera', ({ camera }) => camera],
     ['best image', ({ best_image: best }) => best?.image_path],
   ],
+  folder_hour: [['hour', ({ time }) => time]],
 };
 
 function countLines({ by, total, groups, ...figures }: Counts | JobCounts): string[] {
   const classes = Object.keys(total.class_counts);
   const own = OWN_COLUMNS[by] ?? [];
-  const header = [by, ...own.map(([name]) => name), 'images', 'failed', 'empty', 'boxes'];
+  const header = [
+    by === 'folder_hour' ? 'folder' : by,
+    ...own.map(([name]) => name),
+    'images',
+    'failed',
+    'empty',
+    'boxes',
+  ];
   const row = (name: string, group: Omit<JobCountGroup, 'group'>): string[] => [
     name,
     ...own.map(([, cell]) => cell(group) ?? '-'),

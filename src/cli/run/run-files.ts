@@ -5,7 +5,7 @@ import { createHideFolders } from '../../answers/shown-problem.js';
 import type { ExportSource } from '../../export/export-source.js';
 import { FORMATS, type ExportFormat } from '../../export/formats.js';
 import { ALL_BOXES } from '../../http/routes/count-scope.js';
-import { countsFile, folderHourText } from '../../http/routes/jobs/count-texts.js';
+import { countsFile, sumText } from '../../http/routes/jobs/count-texts.js';
 import { exportPages, exportSource } from '../../http/routes/jobs/result.js';
 import type { CountSums } from '../../jobs/count-sums.js';
 import type { JobService } from '../../jobs/job-service.js';
@@ -50,13 +50,16 @@ async function filesOf(formats: readonly ExportFormat[], run: EndedRun): Promise
   const source = await sourceOf(run);
   return [
     { name: 'report.html', pieces: [await reportOfRun(run)] },
-    { name: 'counts.csv', pieces: countsFile(folderHourText(run.counts), 'run').lines },
+    { name: 'counts.csv', pieces: countsFile(countsText(run.counts), 'run').lines },
     ...formats.map((format) => ({
       name: `${RESULTS}${FORMATS[format].ending}`,
       pieces: FORMATS[format].write(source),
     })),
   ];
 }
+
+/** Folders have the names that they have on this machine. */
+const countsText = (counts: CountSums) => sumText('folder_hour', counts, (folder) => folder);
 
 /** The images of all jobs as those of one. */
 export async function sourceOf({ config, parts, jobs }: EndedRun): Promise<ExportSource> {

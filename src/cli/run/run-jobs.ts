@@ -1,13 +1,13 @@
 /** The jobs of a run: each takes a part of its files, and is submitted while the next files are being listed. */
 import { isEnd } from '../../api/events.js';
 import type { JobService } from '../../jobs/job-service.js';
+import { listedJobs } from '../../jobs/listed-jobs.js';
 import { progressOf, type Job, type JobEvent, type SharedSettings } from '../../store/job.js';
 import { typedPaths } from '../../store/job-title.js';
 import type { RunFigures } from './run-progress.js';
 
 /** More wait for their submission: the list of files may have no end. */
 const MOST_OPEN_JOBS = 1_000;
-const JOBS_PER_PAGE = 100;
 
 interface Progress {
   images: number;
@@ -21,13 +21,8 @@ interface Progress {
 /** All jobs of a store, the first submitted first. */
 export async function storedJobs(jobs: Pick<JobService, 'list'>): Promise<Job[]> {
   const found: Job[] = [];
-  let cursor: string | null = null;
-  do {
-    const page = await jobs.list({}, { limit: JOBS_PER_PAGE, cursor });
-    found.push(...page.jobs);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return found.reverse();
+  for await (const job of listedJobs(jobs, {})) found.push(job);
+  return found;
 }
 
 export class RunJobs {

@@ -1,4 +1,4 @@
-/** `GET /v1/counts`: images and boxes over the jobs of a watch or a tag, by hour, day, folder or event. */
+/** `GET /v1/counts`: images and boxes over the jobs of a watch or a tag, in groups of time, folder or event. */
 import { z } from '@hono/zod-openapi';
 import { SCOPE_GROUPINGS } from '../../api/job-values.js';
 import type { CountFigures } from '../../store/count-tally.js';
@@ -61,7 +61,8 @@ export function countRoutes(route: AddRoute, parts: RouteParts): void {
       method: 'get',
       path: '/v1/counts',
       operationId: 'getCounts',
-      summary: 'Counts over the jobs of a watch or a tag, by hour, day, folder or event',
+      summary:
+        'Counts over the jobs of a watch or a tag, by hour, day, folder, folder and hour, or event',
       description:
         'Counts of images by the time at which they were taken, each job by its own question; with thresholds, classes, ' +
         'sizes, regions or a view in the query all are asked that question. Counts by hour and folder of watches and ' +

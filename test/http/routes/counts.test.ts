@@ -81,6 +81,22 @@ test('jobs with a tag are added up by hour, day and folder, each by its own ques
     ['north', 3, { bus: 1, car: 3, truck: 3 }],
     ['south', 1, two],
   ]);
+  const hours = (await counts('tag=gate&by=folder_hour')).groups as { time?: string | null }[];
+  expect(
+    (await groupsOf('tag=gate&by=folder_hour')).map((row, at) => [
+      ...row.slice(0, 2),
+      hours[at]?.time,
+    ]),
+  ).toEqual([
+    ['.', 1, null],
+    ['north', 3, '2025-11-26T14:00'],
+    ['south', 1, '2025-11-26T15:00'],
+  ]);
+  const table = (await get(app, '/v1/counts?tag=gate&by=folder_hour&format=csv')).body;
+  expect(String(table).split('\r\n').slice(0, 2)).toEqual([
+    expect.stringMatching(/^folder,hour,images,failed_images,.*,class_counts.truck$/),
+    '.,,1,0,0,3,0,0,0,1,1,1,1',
+  ]);
   const csv = (await get(app, '/v1/counts?tag=gate&by=day&format=csv')).body;
   expect(String(csv).split('\r\n')[1]).toBe('2025-11-26,4,0,0,9,0,4,0,0,1,4,4');
 });

@@ -1,4 +1,4 @@
-/** Images added up, as answers have them: all together, and by image, event, folder, hour or day. */
+/** Images added up, as answers have them: all together, and by image, event, folder, hour, day, or folder and hour. */
 import { z } from '@hono/zod-openapi';
 import { TIME_SOURCES } from '../../../files/wall-time.js';
 import { imageNameSchema, toWireName } from '../../../answers/image-name.js';
@@ -38,11 +38,16 @@ export const groupSchema = z
         'The path of the image, the folder, `2025-11-26T14:00` or `2025-11-26`, of an event the time of its first image; null for images without a time',
       example: '2025-11-26T14:00',
     }),
-    time: z.string().nullable().optional().openapi({
-      description:
-        'With `by=image`: when the picture was taken, as the clock on the wall showed it, without a zone',
-      example: '2025-11-26T14:30:00',
-    }),
+    time: z
+      .string()
+      .nullable()
+      .optional()
+      .openapi({
+        description:
+          'With `by=image`: when the picture was taken, as the clock on the wall showed it, without a zone; with ' +
+          '`by=folder_hour`: the hour',
+        example: '2025-11-26T14:30:00',
+      }),
     time_source: timeSourceSchema.optional().openapi({ description: 'Of `time`' }),
     last_time: z.string().nullable().optional().openapi({
       description: 'With `by=event`: when its last image was taken',

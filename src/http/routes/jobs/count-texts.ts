@@ -109,8 +109,6 @@ export interface CountText {
   total: CountSum;
   /** The groups of the images of `total`. */
   groups: () => AsyncIterable<GroupBody[]>;
-  /** The first columns of a file, where they are not those of `by`. */
-  own?: OwnColumns;
 }
 
 interface OwnColumns {
@@ -134,20 +132,15 @@ export function sumText(
   { total, sums }: { total: CountSum; sums: readonly HourRow[] },
   hide: HideFolders,
 ): CountText {
+  if (by === 'folder_hour') return folderHourText(total, sums, hide);
   const rows = groupsOf(sums, by, hide);
   return { by, total, groups: () => inParts(rows, (row) => toWireGroup(...row)) };
 }
 
 /** A group for each hour of each folder, in the order of the folders; its `time` is the hour. */
-export function folderHourText({
-  total,
-  sums,
-}: {
-  total: CountSum;
-  sums: readonly HourRow[];
-}): CountText {
+function folderHourText(total: CountSum, sums: readonly HourRow[], hide: HideFolders): CountText {
   const merged = new SumsByHour();
-  for (const { folder, hour, sum } of sums) merged.of(folder, hour).merge(sum);
+  for (const { folder, hour, sum } of sums) merged.of(hide(folder), hour).merge(sum);
   const rows = merged
     .rows()
     .sort((a, b) => byCodeUnits(a.folder, b.folder) || byCodeUnits(a.hour, b.hour));
@@ -155,8 +148,7 @@ export function folderHourText({
     ...toWireGroup(folder, new CountSum(sum)),
     time: hour === '' ? null : `${hour}:00`,
   });
-  const own: OwnColumns = { header: ['folder', 'hour'], cells: ({ time }) => [time] };
-  return { by: 'folder', total, groups: () => inParts(rows, toGroup), own };
+  return { by: 'folder_hour', total, groups: () => inParts(rows, toGroup) };
 }
 
 /** Its total has the sums of the events. */
@@ -206,21 +198,16 @@ const OWN_COLUMNS: Partial<Record<Grouping, OwnColumns>> = {
     header: ['event', 'last_time', 'camera', 'best_image'],
     cells: ({ last_time: last, camera, best_image: best }) => [last, camera, best?.image_path],
   },
+  folder_hour: { header: ['folder', 'hour'], cells: ({ time }) => [time] },
 };
 
 /** Columns of classes and regions are those of all groups, by name. */
-async function* csvText({
-  by,
-  total,
-  groups,
-  own: given,
-}: CountText): AsyncGenerator<string, void> {
+async function* csvText({ by, total, groups }: CountText): AsyncGenerator<string, void> {
   const classes = sorted(total.classes).map(([name]) => name);
   const regions = sorted(total.regions).flatMap(([region, sums]) =>
     sorted(sums).map(([name]) => [region, name] as const),
   );
-  const ofGrouping = OWN_COLUMNS[by] ?? { header: [by], cells: () => [] };
-  const { header: own, cells: ownCells } = given ?? ofGrouping;
+  const { header: own, cells: ownCells } = OWN_COLUMNS[by] ?? { header: [by], cells: () => [] };
   const hasSources = by !== 'image';
   const header = [
     ...own,

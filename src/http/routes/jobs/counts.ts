@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, event, folder, hour or day, as JSON or CSV. */
+/** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, event, folder or time, as JSON or CSV. */
 import { z } from '@hono/zod-openapi';
 import { GROUPINGS } from '../../../api/job-values.js';
 import { CountSum } from '../../../store/count-sum.js';
@@ -74,7 +74,7 @@ export function jobCountRoutes(route: AddRoute, parts: RouteParts): void {
       method: 'get',
       path: '/v1/jobs/{job_id}/counts',
       operationId: 'getJobCounts',
-      summary: 'Counts of a job by image, event, folder, hour or day',
+      summary: 'Counts of a job by image, event, folder, hour, day or folder and hour',
       description:
         'Also while the job runs: of the images that have ended. The time of an image is that of its EXIF data ' +
         "(DateTimeOriginal, DateTimeDigitized, DateTime), else of its file's name and folders, else of its file's last " +

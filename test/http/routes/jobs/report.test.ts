@@ -108,6 +108,48 @@ test('another question is answered, and what lies just below the thresholds is s
   expect(below.body.code).toBe('needs_new_run');
 });
 
+test('the jobs with a tag are one run: their images, failures and counts are added up', async () => {
+  const { app, id } = await finished();
+  const tags = ['<A> run'];
+  const path = `/v1/report?tag=${encodeURIComponent('<a> RUN')}`;
+  expect((await get(app, path)).body.code).toBe('job_not_found');
+  const failed = errorOutcome('invalid_image', `${folder}/bad.jpg is damaged.`);
+  const alone = await submitted(app, { image_paths: ['a/bad.jpg'], tags, name: 'Part' });
+  const more = await submitted(app, { image_paths, tags, name: 'Part' });
+  await app.jobs.finish(alone, [failed]);
+  expect((await get(app, path)).body.code).toBe('job_not_finished');
+  await app.jobs.finish(more, [okOutcome(['car']), okOutcome([]), failed, failed]);
+  const { status, headers, body } = await get(app, path);
+  expect(status).toBe(200);
+  expect(headers.get('content-disposition')).toBe('inline; filename="tag.report.html"');
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; img-src data:/);
+  const page = body as string;
+  expect(page).toContain('Report of a run');
+  expect(page).toContain('<bdi>Part</bdi>');
+  expect(page).toContain('&lt;a&gt; RUN');
+  expect(page).not.toContain('The run failed');
+  for (const [name, value] of [
+    ['Images', 5],
+    ['With a result', 2],
+    ['Failed', 3],
+    ['Boxes', 1],
+  ]) {
+    expect(page).toMatch(new RegExp(`<dt>${name}</dt>\\s*<dd>${value}</dd>`));
+  }
+  expect(page).toContain('a/bad.jpg');
+  expect(page).not.toContain(id);
+  // The surest box is the least sure one.
+  expect(picturesIn(page)).toHaveLength(2);
+  const other = await submitted(app, { tags, confidence_threshold: 0.9 });
+  await app.jobs.finish(other, [okOutcome([])]);
+  const refused = await get(app, path);
+  expect([refused.status, refused.body.code]).toEqual([422, 'validation_failed']);
+  expect(refused.body.detail).toContain('different settings');
+  expect((await get(app, '/v1/report')).status).toBe(422);
+  const foreign = { origin: 'http://evil.test', 'sec-fetch-site': 'cross-site' };
+  expect((await get(app, path, foreign)).status).toBe(403);
+});
+
 test('it is for ended jobs, for known fields, and not for pages of other origins', async () => {
   const { app, id } = await finished();
   const running = await submitted(app, { image_paths });
