@@ -27,7 +27,7 @@ const OPTION_GROUPS: readonly (readonly [heading: string, flags: string])[] = [
   ],
   ['How the job runs:', 'max-failure-share priority callback-url wait timeout'],
   ['What people call the job:', 'name tag notes keep metadata'],
-  ['Service:', 'url api-key-file'],
+  ['Service:', 'url service api-key-file'],
   [
     'Address and access:',
     'env host port insecure api-keys-file cors-origins accept-images browse compat ' +

@@ -7,11 +7,12 @@ import { ConfigError } from '../settings/config.js';
 import { settingsFor } from '../settings/settings.js';
 import { fraction } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
-import { addPictureFlags, checkPictureFlags } from './picture-flags.js';
+import { addPictureFlags, checkPictureFlags, type PictureFlags } from './picture-flags.js';
+import type { RunPlace } from './run/run-service.js';
+import type { RunFlags } from './run/run-to-end.js';
 import { SORTS } from './run/sort-ways.js';
-import type { RunFlags } from './run/run-folders.js';
-import { addSettingFlags, configOf } from './setting-flags.js';
-import type { RegisterCommand } from './terminal.js';
+import { addSettingFlags, configOf, givenSettings } from './setting-flags.js';
+import { UsageError, type RegisterCommand } from './terminal.js';
 
 /** Beside the images, where --out names no other. */
 const RUN_FOLDER = 'lattice-run';
@@ -21,6 +22,7 @@ The folder of --out gets report.html, which a browser shows from the disk, count
 hour, the results in each --format, and the jobs of the run. Ended early, even by SIGKILL, the same command goes on. When
 a run has ended, the same command runs what has changed or failed since, and takes over the other results.
 Quote a glob to have it expanded here. \`-\` reads names of files from standard input, one a line.
+With --service the images run at a service that reads the same files at the same paths; ended early, its jobs go on there.
 Exit code: 0 all images done, 3 some failed, 1 the run could not go on, 2 the command line is wrong, 130 Ctrl-C.
 
 Examples:
@@ -28,7 +30,11 @@ Examples:
   $ lattice run 2025/ 2026/ --out counts-of-two-years --format csv --format coco
   $ lattice run photos/ --sort link
   $ lattice run photos/ --classes car,truck --confidence 0.4 --max-failure-share 0.1
+  $ lattice run /mnt/cameras --service http://127.0.0.1:8000 --out cameras
   $ find /mnt/cameras -name '*.jpg' -newer last | lattice run - --out /srv/run`;
+
+type CommandFlags = RunFlags &
+  PictureFlags & { out?: string; undoSort?: boolean; service?: string; apiKeyFile?: string };
 
 export const registerRun: RegisterCommand = (program, terminal) => {
   const command = program
@@ -63,13 +69,15 @@ export const registerRun: RegisterCommand = (program, terminal) => {
     .option('--yes', 'move the images of --sort move without asking')
     .option('--undo-sort', 'move the images of --sort back, or remove its links or copies; no run');
   addJobFlags(command)
+    .option(
+      '--service <address>',
+      'run the images at this service or cluster, which has them at the same paths beneath its image folders',
+    )
+    .option('--api-key-file <file>', 'file with the API key of --service')
     .addHelpText('after', EXAMPLES)
-    .action(async (paths: string[], flags: RunFlags & { out?: string; undoSort?: boolean }) => {
+    .action(async (paths: string[], flags: CommandFlags) => {
       checkPictureFlags(flags);
-      const config = configOf(flags);
-      // Checked before the libraries are loaded, which fail without a reason.
-      const shortage = memoryShortage();
-      if (shortage !== null) throw new ConfigError(shortage);
+      const openPlace = placeOpener(flags, program.opts().verbose === true);
       const { firstFolder, namedFiles } = await import('./run/named-files.js');
       if (flags.undoSort === true) {
         const { undoSort } = await import('./run/sort-pictures.js');
@@ -81,11 +89,46 @@ export const registerRun: RegisterCommand = (program, terminal) => {
       const named = await namedFiles(paths);
       const folder = resolve(flags.out ?? join(firstFolder(named), RUN_FOLDER));
       const { runFolders } = await import('./run/run-folders.js');
-      const verbose = program.opts().verbose === true;
-      await runFolders(named, folder, flags, config, terminal, verbose);
+      await runFolders({ named, folder, flags, terminal }, await openPlace());
     });
   addSettingFlags(command, settingsFor('detect'));
 };
+
+/** Throws `UsageError` or `ConfigError` for flags with which the run cannot be. */
+function placeOpener(flags: CommandFlags, verbose: boolean): () => Promise<RunPlace> {
+  const { service, apiKeyFile } = flags;
+  if (service !== undefined) {
+    refuseWithService(flags);
+    return async () => {
+      const { remotePlace } = await import('./run/remote-service.js');
+      return remotePlace({ service, ...(apiKeyFile !== undefined && { apiKeyFile }) });
+    };
+  }
+  if (apiKeyFile !== undefined) throw new UsageError('--api-key-file is for --service.');
+  const config = configOf(flags);
+  // Checked before the libraries are loaded, which fail without a reason.
+  const shortage = memoryShortage();
+  if (shortage !== null) throw new ConfigError(shortage);
+  return async () => {
+    const { embeddedPlace } = await import('./run/embedded-service.js');
+    return embeddedPlace(config, flags, verbose);
+  };
+}
+
+function refuseWithService(flags: CommandFlags): void {
+  const [setting] = givenSettings(flags);
+  if (setting !== undefined) {
+    throw new UsageError(
+      `${setting} is a setting of this machine: the service of --service has its own.`,
+    );
+  }
+  const picture = (['drawn', 'crops', 'cover'] as const).find((name) => flags[name] !== undefined);
+  if (picture !== undefined) {
+    throw new UsageError(
+      `--${picture} makes pictures on this machine: with --service, \`lattice job pictures\` gets them of each job.`,
+    );
+  }
+}
 
 function formatList(text: string, before: ExportFormat[] = []): ExportFormat[] {
   const format = EXPORT_FORMATS.find((each) => each === text);

@@ -82,10 +82,16 @@ export function addSettingFlags(command: Command, keys?: readonly SettingName[])
   );
 }
 
+/** The flags of settings that were given, as they are typed. */
+export function givenSettings(flags: object): string[] {
+  return Object.keys(flags).filter(isSetting).map(flagOf);
+}
+
+const isSetting = (key: string): boolean => key in settings || key === 'config';
+
 /** The settings among the flags of a command, with those of the environment. Throws `ConfigError`. */
 export function configOf(flags: object): Config {
-  const isSetting = ([key]: [string, unknown]) => key in settings || key === 'config';
-  return loadConfig(Object.fromEntries(Object.entries(flags).filter(isSetting)));
+  return loadConfig(Object.fromEntries(Object.entries(flags).filter(([key]) => isSetting(key))));
 }
 
 function valueOf(key: SettingName, shape: z.infer<typeof schemaShape>): string | null {

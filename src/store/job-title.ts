@@ -13,7 +13,7 @@ type Titled = Pick<Job, 'spec'>;
 
 /** The name, else the title or name of the metadata, else what was typed. */
 export function titleOf({ spec: { labels, metadata, typed } }: Titled): string {
-  return labels.name ?? metadataTitle(metadata) ?? typedText(typed);
+  return labels.name ?? metadataTitle(metadata) ?? titleOfPaths(typed);
 }
 
 /**
@@ -43,7 +43,7 @@ export function searchText({ spec: { labels, metadata, typed } }: Titled): strin
   return foldText(texts.filter((text) => text !== null).join('\n'));
 }
 
-function typedText({ paths: [first = ''], count }: TypedPaths): string {
+export function titleOfPaths({ paths: [first = ''], count }: TypedPaths): string {
   return count > 1 ? `${first} and ${count - 1} more` : first;
 }
 

@@ -1,6 +1,4 @@
 /** `lattice run` as a process of its own, with the bundled model. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
@@ -21,9 +19,8 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parquetRows } from '../support/parquet-rows.js';
 import { photoInSydney, SYDNEY, TAKEN_IN_SYDNEY } from '../support/photo-in-sydney.js';
-import { FEW_THREADS, PICTURE } from '../support/service-client.js';
-import { PROJECT_ROOT } from '../support/service-process.js';
-import type { CliRun } from './run.js';
+import { PICTURE } from '../support/service-client.js';
+import { doneOf, runCommand, type RunCall } from './run-command.js';
 
 const MODEL = ['--model', 'tiny-v8', '--precision', 'f32'];
 /** A result is found again for a file that was not changed in the 2 s before it was read. */
@@ -34,15 +31,6 @@ interface Line {
   status: string;
   worker_id?: string;
   error?: { code: string };
-}
-
-interface Call {
-  env?: Record<string, string>;
-  input?: string;
-  /** Sends the signal when the so-manyth line of progress is there. */
-  signal?: [name: NodeJS.Signals, line: number];
-  /** SIGKILL as soon as it holds. */
-  killWhen?: () => boolean;
 }
 
 let folder: string;
@@ -56,35 +44,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function call(
-  args: string[],
-  { env = {}, input = '', signal, killWhen }: Call = {},
-): Promise<CliRun> {
-  const child = spawn(process.execPath, ['dist/cli/lattice.js', 'run', ...args, ...MODEL], {
-    cwd: PROJECT_ROOT,
-    env: { ...process.env, ...FEW_THREADS, ...env },
-  });
-  const result = { out: '', err: '', code: 0 };
-  let isSent = false;
-  child.stdout.on('data', (chunk: Buffer) => (result.out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => {
-    result.err += chunk.toString();
-    // A second Ctrl-C would end it at once.
-    if (signal === undefined || isSent || doneOf(result.err).length < signal[1]) return;
-    isSent = child.kill(signal[0]);
-  });
-  child.stdin.end(input);
-  const look = setInterval(() => {
-    if (killWhen?.() === true) child.kill('SIGKILL');
-  }, 5);
-  const [code] = (await once(child, 'close')) as [number | null];
-  clearInterval(look);
-  return { ...result, code: code ?? -1 };
-}
-
-/** Pictures that were done at each line of progress. */
-const doneOf = (err: string): number[] =>
-  [...err.matchAll(/^(\d+) of \d+/gm)].map(([, done]) => Number(done));
+const call = (args: string[], how?: RunCall) => runCommand([...args, ...MODEL], how);
 
 /** A folder with pictures, old enough for their results to be found again. */
 async function photos(name: string, count: number): Promise<string> {

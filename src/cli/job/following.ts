@@ -86,11 +86,11 @@ export async function followAll(flags: FollowFlags, terminal: Terminal): Promise
 }
 
 /** Reports once that the connection to the service is lost, and once that the service answers again. */
-function tellConnection(terminal: Terminal): (lost: ServiceError | null) => void {
+export function tellConnection(terminal: Terminal): (lost: ServiceError | null) => void {
   let isLost = false;
   return (lost) => {
-    if (lost !== null) terminal.err(`${lost.detail} Trying again.`);
-    else if (isLost) terminal.err('The service answers again.');
+    if (lost !== null && !isLost) terminal.err(`${lost.detail} Trying again.`);
+    else if (lost === null && isLost) terminal.err('The service answers again.');
     isLost = lost !== null;
   };
 }

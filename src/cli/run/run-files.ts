@@ -1,28 +1,11 @@
 /** The files that a run leaves in its folder when it has ended. */
 import { readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createHideFolders } from '../../answers/shown-problem.js';
-import type { ExportSource } from '../../export/export-source.js';
 import { FORMATS, type ExportFormat } from '../../export/formats.js';
-import { ALL_BOXES } from '../../http/routes/count-scope.js';
-import { countsFile, sumText } from '../../http/routes/jobs/count-texts.js';
-import { exportPages, exportSource } from '../../http/routes/jobs/result.js';
-import type { CountSums } from '../../jobs/count-sums.js';
-import type { JobService } from '../../jobs/job-service.js';
 import { placeOf, writeFileTo } from '../output-file.js';
-import { reportOfRun, type EndedRun } from './run-report.js';
+import type { RunResults } from './run-service.js';
 
 const RESULTS = 'results';
-
-interface RunFile {
-  name: string;
-  pieces: AsyncIterable<string | Uint8Array> | string[];
-}
-
-/** The counts of all jobs of a run. */
-export function countsOfRun(service: JobService, tag: string): Promise<CountSums> {
-  return service.countsOf({ jobs: { keyId: null, tag } }, ALL_BOXES, null, null);
-}
 
 /**
  * Each file is complete or not there. Results of an earlier run in other formats are removed, because they would be
@@ -31,12 +14,12 @@ export function countsOfRun(service: JobService, tag: string): Promise<CountSums
 export async function writeRunFiles(
   folder: string,
   formats: readonly ExportFormat[],
-  run: EndedRun,
+  results: RunResults,
 ): Promise<string[]> {
   const written: string[] = [];
-  for (const { name, pieces } of await filesOf(formats, run)) {
+  for (const [name, pieces] of filesOf(formats, results)) {
     const path = join(folder, name);
-    await write(path, pieces);
+    await writeWhole(path, pieces);
     written.push(path);
   }
   for (const [format, { ending }] of Object.entries(FORMATS)) {
@@ -46,37 +29,22 @@ export async function writeRunFiles(
   return written;
 }
 
-async function filesOf(formats: readonly ExportFormat[], run: EndedRun): Promise<RunFile[]> {
-  const source = await sourceOf(run);
+function filesOf(
+  formats: readonly ExportFormat[],
+  { report, counts, source }: RunResults,
+): [name: string, pieces: RunResults['report']][] {
   return [
-    { name: 'report.html', pieces: [await reportOfRun(run)] },
-    { name: 'counts.csv', pieces: countsFile(countsText(run.counts), 'run').lines },
-    ...formats.map((format) => ({
-      name: `${RESULTS}${FORMATS[format].ending}`,
-      pieces: FORMATS[format].write(source),
-    })),
+    ['report.html', report],
+    ['counts.csv', counts],
+    ...formats.map((format): [string, RunResults['report']] => [
+      `${RESULTS}${FORMATS[format].ending}`,
+      FORMATS[format].write(source),
+    ]),
   ];
 }
 
-/** Folders have the names that they have on this machine. */
-const countsText = (counts: CountSums) => sumText('folder_hour', counts, (folder) => folder);
-
-/** The images of all jobs as those of one. */
-export async function sourceOf({ config, parts, jobs }: EndedRun): Promise<ExportSource> {
-  const { service } = parts.jobs;
-  const { detector } = parts.models;
-  const hide = createHideFolders(config);
-  const first = await exportSource(jobs[0], service, { detector, hide });
-  return {
-    ...first,
-    jobId: null,
-    pages: async function* () {
-      for (const job of jobs) yield* exportPages(job, service, hide);
-    },
-  };
-}
-
-async function write(path: string, pieces: RunFile['pieces']): Promise<void> {
+/** The file is complete, or as it was. */
+export async function writeWhole(path: string, pieces: RunResults['report']): Promise<void> {
   const place = await placeOf(path);
   if (place.kind !== 'standard output') await writeFileTo(place, pieces, path);
 }
@@ -85,7 +53,7 @@ const RECORD = 'run.json';
 
 /** The record of the run that has ended last in the folder: until it is written, the same command goes on. */
 export async function writeRecord(folder: string, record: { run: string }): Promise<void> {
-  await write(join(folder, RECORD), [`${JSON.stringify(record)}\n`]);
+  await writeWhole(join(folder, RECORD), [`${JSON.stringify(record)}\n`]);
 }
 
 /** Null where no run has ended. */

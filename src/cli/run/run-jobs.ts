@@ -1,10 +1,8 @@
 /** The jobs of a run: each takes a part of its files, and is submitted while the next files are being listed. */
 import { isEnd } from '../../api/events.js';
-import type { JobService } from '../../jobs/job-service.js';
-import { listedJobs } from '../../jobs/listed-jobs.js';
-import { progressOf, type Job, type JobEvent, type SharedSettings } from '../../store/job.js';
-import { typedPaths } from '../../store/job-title.js';
+import { progressOf } from '../../store/job.js';
 import type { RunFigures } from './run-progress.js';
+import type { RunEvent, RunJob, RunService } from './run-service.js';
 
 /** More wait for their submission: the list of files may have no end. */
 const MOST_OPEN_JOBS = 1_000;
@@ -18,16 +16,9 @@ interface Progress {
   isOver: boolean;
 }
 
-/** All jobs of a store, the first submitted first. */
-export async function storedJobs(jobs: Pick<JobService, 'list'>): Promise<Job[]> {
-  const found: Job[] = [];
-  for await (const job of listedJobs(jobs, {})) found.push(job);
-  return found;
-}
-
 export class RunJobs {
-  readonly #jobs: JobService;
-  readonly #settings: SharedSettings;
+  readonly #service: Pick<RunService, 'submit' | 'onEvent'>;
+  readonly #run: string;
   readonly #signal: AbortSignal;
   readonly #progress = new Map<string, Progress>();
   readonly #waits = new Set<() => void>();
@@ -37,20 +28,20 @@ export class RunJobs {
 
   /** `continued`: jobs of an earlier process, which go on; `others`: those of other runs. */
   constructor(
-    jobs: JobService,
-    settings: SharedSettings,
-    known: { continued: readonly Job[]; others: readonly Job[] },
+    service: Pick<RunService, 'submit' | 'onEvent'>,
+    run: string,
+    known: { continued: readonly RunJob[]; others: readonly RunJob[] },
     onProgress: (figures: RunFigures, isStep: boolean) => void,
     signal: AbortSignal,
   ) {
-    this.#jobs = jobs;
-    this.#settings = settings;
+    this.#service = service;
+    this.#run = run;
     this.#signal = signal;
     this.#others = new Set(known.others.map(({ jobId }) => jobId));
     this.#onProgress = (isStep) => {
       onProgress(this.figures, isStep);
     };
-    this.#unlisten = jobs.onEvent((event) => {
+    this.#unlisten = service.onEvent((event) => {
       this.#onEvent(event);
     });
     for (const job of known.continued) this.#continue(job);
@@ -78,9 +69,12 @@ export class RunJobs {
   async submit(paths: string[]): Promise<void> {
     await this.#until(() => this.#open < MOST_OPEN_JOBS);
     if (this.#signal.aborted) return;
-    const typed = typedPaths(paths);
-    const { job } = await this.#jobs.submit({ ...this.#settings, imagePaths: paths, typed });
-    this.#of(job.jobId).images = paths.length;
+    const jobId = await this.#service.submit(paths, this.#run).catch((error: unknown) => {
+      if (this.#signal.aborted) return null;
+      throw error;
+    });
+    if (jobId === null) return;
+    this.#of(jobId).images = paths.length;
   }
 
   /** Resolves when all jobs have ended, or after the signal. */
@@ -90,6 +84,11 @@ export class RunJobs {
 
   close(): void {
     this.#unlisten();
+  }
+
+  /** Jobs that have not ended, as far as it is known. */
+  get openIds(): string[] {
+    return this.ids.filter((id) => this.#progress.get(id)?.isOver === false);
   }
 
   get #open(): number {
@@ -121,7 +120,7 @@ export class RunJobs {
     return progress;
   }
 
-  #continue(job: Job): void {
+  #continue(job: RunJob): void {
     this.#progress.set(job.jobId, {
       images: job.imageCount,
       share: progressOf(job),
@@ -131,9 +130,11 @@ export class RunJobs {
     });
   }
 
-  #onEvent({ event, jobId, progress, failedImages, reusedImages }: JobEvent): void {
+  #onEvent({ event, jobId, progress, failedImages, reusedImages }: RunEvent): void {
     if (this.#others.has(jobId)) return;
     const job = this.#of(jobId);
+    // One that was late on its way.
+    if (job.isOver && !isEnd(event)) return;
     job.share = progress;
     job.failed = failedImages;
     job.reused = reusedImages;

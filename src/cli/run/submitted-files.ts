@@ -1,8 +1,7 @@
 /** The files that an earlier process has submitted for the run that goes on. */
 import { stat } from 'node:fs/promises';
-import type { JobService } from '../../jobs/job-service.js';
-import type { Job } from '../../store/job.js';
 import { PathNumbers } from './path-numbers.js';
+import type { RunJob, RunService } from './run-service.js';
 
 export class SubmittedFiles {
   /** From 1 on, in the order of the jobs. */
@@ -12,15 +11,15 @@ export class SubmittedFiles {
   /** A file was changed after its job was submitted. */
   #isChanged = false;
 
-  private constructor(jobs: readonly Job[]) {
+  private constructor(jobs: readonly RunJob[]) {
     this.#submittedAt = jobs.map(({ submittedAt }) => submittedAt);
   }
 
-  static async of(jobs: Pick<JobService, 'statePages'>, continued: readonly Job[]) {
+  static async of(service: Pick<RunService, 'paths'>, continued: readonly RunJob[]) {
     const files = new SubmittedFiles(continued);
     for (const [index, { jobId }] of continued.entries()) {
-      for await (const page of jobs.statePages(jobId)) {
-        for (const { path } of page) files.#jobs.set(path, index + 1);
+      for await (const page of service.paths(jobId)) {
+        for (const path of page) files.#jobs.set(path, index + 1);
       }
     }
     files.#left = files.#jobs.size;

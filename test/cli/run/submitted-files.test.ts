@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { SubmittedFiles } from '../../../src/cli/run/submitted-files.js';
-import type { JobService } from '../../../src/jobs/job-service.js';
-import type { Job } from '../../../src/store/job.js';
+import type { RunJob } from '../../../src/cli/run/run-service.js';
 
 const PER_JOB = 1_000;
 
@@ -10,15 +9,13 @@ function jobsOf(count: number) {
   const now = Date.now() / 1_000;
   const jobs = Array.from(
     { length: count },
-    (_, at) => ({ jobId: String(at), submittedAt: now, imageCount: PER_JOB }) as Job,
+    (_, at) => ({ jobId: String(at), submittedAt: now, imageCount: PER_JOB }) as RunJob,
   );
-  const statePages = async function* (jobId: string) {
+  const paths = async function* (jobId: string) {
     const from = Number(jobId) * PER_JOB;
-    yield await Promise.resolve(
-      Array.from({ length: PER_JOB }, (_, at) => ({ path: pathOf(from + at) })),
-    );
+    yield await Promise.resolve(Array.from({ length: PER_JOB }, (_, at) => pathOf(from + at)));
   };
-  return { jobs, service: { statePages } as unknown as JobService };
+  return { jobs, service: { paths } };
 }
 
 const pathOf = (index: number) => `/nowhere/${index}.jpg`;

@@ -1,0 +1,260 @@
+/** The service of a run that goes on elsewhere, through its client: it reads the same files at the same paths. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createHideFolders } from '../../answers/shown-problem.js';
+import { byteLines } from '../../base/byte-lines.js';
+import { jobText } from '../../client/job-text.js';
+import {
+  ServiceError,
+  type JobImages,
+  type JobImagesQuery,
+  type JobStatus,
+  type JobSubmit,
+  type LatticeClient,
+} from '../../client/lattice-client.js';
+import { relativeName, type ExportedImage, type ExportSource } from '../../export/export-source.js';
+import { environmentName } from '../../settings/config.js';
+import { titleOfPaths, typedPaths } from '../../store/job-title.js';
+import { settingsOf } from '../job/job-flags.js';
+import { openClient } from '../job/open-client.js';
+import type { FailedImage } from '../output-text.js';
+import { UsageError } from '../terminal.js';
+import { JobFeed, progressOfStatus } from './job-feed.js';
+import { rootsOfNamed, type Named } from './named-files.js';
+import { patiently } from './patiently.js';
+import { writeWhole } from './run-files.js';
+import type {
+  EndedRun,
+  RunEvent,
+  RunJob,
+  RunPlace,
+  RunRequest,
+  RunResults,
+  RunService,
+} from './run-service.js';
+
+/** A body of long paths stays below the limit of a service, and the first results come soon. */
+const MOST_PER_JOB = 1_000;
+const IMAGES_PER_PAGE = 500;
+/** Folders that are looked for before the first job. */
+const MOST_LOOKS = 20;
+/** A report draws its pictures, and an export waits for who writes it. */
+const FILE_MS = 3_600_000;
+const LONGEST_NAME = 200;
+
+export function remotePlace(access: { service: string; apiKeyFile?: string }): RunPlace {
+  return {
+    stopping: 'Stopping. The jobs go on at the service, and the same command goes on with them.',
+    async serve(request, stop, work) {
+      const client = openClient({ url: access.service, apiKeyFile: access.apiKeyFile });
+      await refuseUnseen(client, request.named);
+      const { terminal, folder } = request;
+      const feed = new JobFeed(client, await tagOfFolder(folder), { terminal, stop });
+      const service = await RemoteService.open(client, feed, request, stop.signal);
+      await feed.follow(() => work(service));
+    },
+  };
+}
+
+/** Rejects with `UsageError` where the service does not read the folders of the run. */
+async function refuseUnseen(client: LatticeClient, { folders, images }: Named): Promise<void> {
+  const named = new Set([...folders, ...images.map(({ path }) => dirname(path))]);
+  for (const under of [...named].slice(0, MOST_LOOKS)) {
+    try {
+      await client.folder({ under, limit: 1 });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !UNSEEN.has(error.code)) throw error;
+      // The service tells of a folder, and of its setting that shows none.
+      if (error.code === 'not_found' && error.detail.includes(environmentName('browse'))) return;
+      throw new UsageError(
+        `The service at ${client.url} does not read ${under}: ${error.detail} A run needs its files at the same path ` +
+          'here and beneath the image folders of the service.',
+      );
+    }
+  }
+}
+
+const UNSEEN = new Set(['path_not_allowed', 'not_found', 'image_unreadable', 'validation_failed']);
+
+const RECORD = 'service.json';
+
+/** The tag of all jobs of a run folder: its name is kept there, whatever machine has mounted it. */
+async function tagOfFolder(folder: string): Promise<string> {
+  const path = join(folder, 'data', RECORD);
+  const known = await readFile(path, 'utf8').catch(() => null);
+  if (known !== null) return (JSON.parse(known) as { tag: string }).tag;
+  const tag = `lattice-run-${randomBytes(6).toString('hex')}`;
+  await writeWhole(path, [`${JSON.stringify({ tag })}\n`]);
+  return tag;
+}
+
+interface Opened {
+  client: LatticeClient;
+  feed: JobFeed;
+  request: RunRequest;
+  signal: AbortSignal;
+  settings: Omit<JobSubmit, 'image_paths' | 'metadata'>;
+  imagesPerJob: number;
+}
+
+class RemoteService implements RunService {
+  readonly goesOn = true;
+  readonly settings: string;
+  readonly imagesPerJob: number;
+  readonly #opened: Opened;
+  readonly #client: LatticeClient;
+  readonly #feed: JobFeed;
+
+  private constructor(opened: Opened) {
+    this.#opened = opened;
+    this.#client = opened.client;
+    this.#feed = opened.feed;
+    this.imagesPerJob = opened.imagesPerJob;
+    this.settings = JSON.stringify([opened.settings, opened.request.flags.metadata]);
+  }
+
+  static async open(
+    client: LatticeClient,
+    feed: JobFeed,
+    request: RunRequest,
+    signal: AbortSignal,
+  ): Promise<RemoteService> {
+    const [models, { settings: shown }] = await Promise.all([client.models(), client.settings()]);
+    const settings = settingsOf(request.flags);
+    // The default of the service may be another model when the same command goes on.
+    settings.model_name ??= models.find(({ is_default: isDefault }) => isDefault)?.name;
+    const limit = shown.find(({ name }) => name === environmentName('maxImagesPerJob'))?.value;
+    const imagesPerJob = Math.min(MOST_PER_JOB, Number(limit ?? MOST_PER_JOB));
+    return new RemoteService({ client, feed, request, signal, settings, imagesPerJob });
+  }
+
+  async jobs(): Promise<RunJob[]> {
+    const found: RunJob[] = [];
+    const filter = { tag: this.#feed.tag, sort: '-submitted' } as const;
+    for await (const job of this.#client.list(filter)) found.push(this.#known(job));
+    return found;
+  }
+
+  async get(jobId: string): Promise<RunJob> {
+    return runJob(await this.#patiently(() => this.#client.status(jobId)));
+  }
+
+  submit(imagePaths: string[], run: string): Promise<string> {
+    const { request, settings } = this.#opened;
+    const text = jobText(
+      {
+        ...settings,
+        image_paths: imagePaths,
+        name: titleOfPaths(typedPaths(request.named.given)).slice(0, LONGEST_NAME),
+        tags: [this.#feed.tag, run],
+        keep: true,
+      },
+      request.flags.metadata ?? null,
+    );
+    // Repeated with the same key, it makes no second job.
+    const idempotencyKey = randomBytes(18).toString('hex');
+    return this.#feed.submitted(async () => {
+      const accepted = await this.#patiently(() => this.#client.submit(text, { idempotencyKey }));
+      return accepted.job_id;
+    });
+  }
+
+  async *paths(jobId: string): AsyncGenerator<string[], void> {
+    let offset: number | null = 0;
+    while (offset !== null) {
+      const query: JobImagesQuery = { offset, limit: IMAGES_PER_PAGE };
+      const page: JobImages = await this.#patiently(() => this.#client.images(jobId, query));
+      yield page.images.map(({ image_path: path }) => path);
+      offset = page.next_offset;
+    }
+  }
+
+  async cancel(jobId: string): Promise<void> {
+    await this.#client.cancel(jobId).catch(refuseOther('job_already_finished'));
+  }
+
+  async remove(jobId: string): Promise<void> {
+    await this.#client.remove(jobId).catch(refuseOther('job_not_found'));
+  }
+
+  onEvent(listener: (event: RunEvent) => void): () => void {
+    return this.#feed.listen(listener);
+  }
+
+  async failed(jobId: string, limit: number): Promise<FailedImage[]> {
+    const { images } = await this.#client.images(jobId, { outcome: 'failed', limit });
+    return images.flatMap((image) =>
+      image.status === 'error' ? [{ path: image.image_path, error: image.error }] : [],
+    );
+  }
+
+  async results({ run, jobs }: EndedRun): Promise<RunResults> {
+    const client = this.#client;
+    const options = { deadlineMs: FILE_MS };
+    const { total } = await client.countsOf({ tag: run, by: 'folder' }, options);
+    return {
+      classes: new Map(Object.entries(total.class_counts)),
+      network: null,
+      report: client.reportOf(run, options),
+      counts: client.countsOfCsv({ tag: run, by: 'folder_hour' }, options),
+      source: await this.#source(jobs),
+      pictures: [],
+    };
+  }
+
+  async #source(jobs: readonly [RunJob, ...RunJob[]]): Promise<ExportSource> {
+    const client = this.#client;
+    const { models, model_name: asked } = await client.status(jobs[0].jobId);
+    const model = models.at(-1)?.model ?? asked;
+    const named = (await client.models()).find(({ name }) => name === model);
+    const imageRoots = rootsOfNamed(this.#opened.request.named);
+    const hide = createHideFolders({ imageRoots, modelsDir: '', dataDir: '' });
+    const options = { deadlineMs: FILE_MS };
+    return {
+      ...{ jobId: null, model, classes: named?.classes ?? [] },
+      fileName: (path) => relativeName(hide(path)),
+      pages: async function* () {
+        for (const { jobId } of jobs) yield* exportedPages(client.export(jobId, 'ndjson', options));
+      },
+    };
+  }
+
+  #known(job: JobStatus): RunJob {
+    this.#feed.know(job.job_id);
+    return runJob(job);
+  }
+
+  #patiently<T>(call: () => Promise<T>): Promise<T> {
+    return patiently(call, this.#feed.tellConnection, this.#opened.signal);
+  }
+}
+
+function runJob(job: JobStatus): RunJob {
+  return {
+    ...progressOfStatus(job),
+    submittedAt: job.submitted_at,
+    completedAt: job.completed_at,
+    imageCount: job.image_count,
+    finishedImages: job.finished_images,
+    run: job.tags.find((tag) => tag.startsWith('run-')) ?? null,
+  };
+}
+
+function refuseOther(code: ServiceError['code']): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof ServiceError) || error.code !== code) throw error;
+  };
+}
+
+async function* exportedPages(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ExportedImage[], void> {
+  let page: ExportedImage[] = [];
+  for await (const line of byteLines(chunks)) {
+    if (page.push(JSON.parse(line) as ExportedImage) < IMAGES_PER_PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
