@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHideFolders } from '../../answers/shown-problem.js';
-import { byteLines } from '../../base/byte-lines.js';
 import { jobText } from '../../client/job-text.js';
 import {
   ServiceError,
@@ -15,11 +14,12 @@ import {
 } from '../../client/lattice-client.js';
 import { relativeName, type ExportedImage, type ExportSource } from '../../export/export-source.js';
 import { environmentName } from '../../settings/config.js';
+import { lockFolder } from '../../store/data-folder.js';
 import { titleOfPaths, typedPaths } from '../../store/job-title.js';
 import { settingsOf } from '../job/job-flags.js';
 import { openClient } from '../job/open-client.js';
 import type { FailedImage } from '../output-text.js';
-import { UsageError } from '../terminal.js';
+import { Refusal, UsageError } from '../terminal.js';
 import { JobFeed, progressOfStatus } from './job-feed.js';
 import { rootsOfNamed, type Named } from './named-files.js';
 import { patiently } from './patiently.js';
@@ -39,8 +39,8 @@ const MOST_PER_JOB = 1_000;
 const IMAGES_PER_PAGE = 500;
 /** Folders that are looked for before the first job. */
 const MOST_LOOKS = 20;
-/** A report draws its pictures, and an export waits for who writes it. */
-const FILE_MS = 3_600_000;
+/** A report reads all images and draws some. */
+const LONG = { deadlineMs: 3_600_000 };
 const LONGEST_NAME = 200;
 
 export function remotePlace(access: { service: string; apiKeyFile?: string }): RunPlace {
@@ -48,11 +48,16 @@ export function remotePlace(access: { service: string; apiKeyFile?: string }): R
     stopping: 'Stopping. The jobs go on at the service, and the same command goes on with them.',
     async serve(request, stop, work) {
       const client = openClient({ url: access.service, apiKeyFile: access.apiKeyFile });
-      await refuseUnseen(client, request.named);
-      const { terminal, folder } = request;
-      const feed = new JobFeed(client, await tagOfFolder(folder), { terminal, stop });
-      const service = await RemoteService.open(client, feed, request, stop.signal);
-      await feed.follow(() => work(service));
+      const { named, terminal, folder } = request;
+      const lock = lockedData(folder);
+      try {
+        await refuseUnseen(client, named);
+        const feed = new JobFeed(client, await tagOfFolder(folder), { terminal, stop });
+        const service = await RemoteService.open(client, feed, request, stop.signal);
+        await feed.follow(() => work(service));
+      } finally {
+        lock.close();
+      }
     },
   };
 }
@@ -72,6 +77,15 @@ async function refuseUnseen(client: LatticeClient, { folders, images }: Named): 
           'here and beneath the image folders of the service.',
       );
     }
+  }
+}
+
+/** Two calls at once would submit the same files. Throws `Refusal` while another process has the folder. */
+function lockedData(folder: string) {
+  try {
+    return lockFolder(join(folder, 'data'));
+  } catch (error) {
+    throw new Refusal((error as Error).message);
   }
 }
 
@@ -130,10 +144,10 @@ class RemoteService implements RunService {
   }
 
   async jobs(): Promise<RunJob[]> {
-    const found: RunJob[] = [];
     const filter = { tag: this.#feed.tag, sort: '-submitted' } as const;
-    for await (const job of this.#client.list(filter)) found.push(this.#known(job));
-    return found;
+    const found = await this.#whole(() => this.#client.list(filter));
+    for (const { job_id: jobId } of found) this.#feed.know(jobId);
+    return found.map(runJob);
   }
 
   async get(jobId: string): Promise<RunJob> {
@@ -171,11 +185,13 @@ class RemoteService implements RunService {
   }
 
   async cancel(jobId: string): Promise<void> {
-    await this.#client.cancel(jobId).catch(refuseOther('job_already_finished'));
+    const cancelled = () => this.#client.cancel(jobId).catch(refuseOther('job_already_finished'));
+    await this.#patiently<unknown>(cancelled);
   }
 
   async remove(jobId: string): Promise<void> {
-    await this.#client.remove(jobId).catch(refuseOther('job_not_found'));
+    const removed = () => this.#client.remove(jobId).catch(refuseOther('job_not_found'));
+    await this.#patiently<unknown>(removed);
   }
 
   onEvent(listener: (event: RunEvent) => void): () => void {
@@ -183,7 +199,8 @@ class RemoteService implements RunService {
   }
 
   async failed(jobId: string, limit: number): Promise<FailedImage[]> {
-    const { images } = await this.#client.images(jobId, { outcome: 'failed', limit });
+    const query: JobImagesQuery = { outcome: 'failed', limit };
+    const { images } = await this.#patiently(() => this.#client.images(jobId, query));
     return images.flatMap((image) =>
       image.status === 'error' ? [{ path: image.image_path, error: image.error }] : [],
     );
@@ -191,13 +208,13 @@ class RemoteService implements RunService {
 
   async results({ run, jobs }: EndedRun): Promise<RunResults> {
     const client = this.#client;
-    const options = { deadlineMs: FILE_MS };
-    const { total } = await client.countsOf({ tag: run, by: 'folder' }, options);
+    const scope = { tag: run, by: 'folder_hour' } as const;
+    const { total } = await this.#patiently(() => client.countsOf({ tag: run, by: 'day' }, LONG));
     return {
       classes: new Map(Object.entries(total.class_counts)),
       network: null,
-      report: client.reportOf(run, options),
-      counts: client.countsOfCsv({ tag: run, by: 'folder_hour' }, options),
+      report: await this.#whole(() => client.reportOf(run, LONG)),
+      counts: await this.#whole(() => client.countsOfCsv(scope, LONG)),
       source: await this.#source(jobs),
       pictures: [],
     };
@@ -205,24 +222,29 @@ class RemoteService implements RunService {
 
   async #source(jobs: readonly [RunJob, ...RunJob[]]): Promise<ExportSource> {
     const client = this.#client;
-    const { models, model_name: asked } = await client.status(jobs[0].jobId);
-    const model = models.at(-1)?.model ?? asked;
-    const named = (await client.models()).find(({ name }) => name === model);
+    const first = await this.#patiently(() => client.status(jobs[0].jobId));
+    const model = first.models.at(-1)?.model ?? first.model_name;
+    const named = (await this.#patiently(() => client.models())).find(({ name }) => name === model);
     const imageRoots = rootsOfNamed(this.#opened.request.named);
     const hide = createHideFolders({ imageRoots, modelsDir: '', dataDir: '' });
-    const options = { deadlineMs: FILE_MS };
+    const imagesOf = ({ jobId }: RunJob) =>
+      this.#whole(() => client.export(jobId, 'ndjson', LONG)).then(exportedImages);
     return {
       ...{ jobId: null, model, classes: named?.classes ?? [] },
       fileName: (path) => relativeName(hide(path)),
       pages: async function* () {
-        for (const { jobId } of jobs) yield* exportedPages(client.export(jobId, 'ndjson', options));
+        for (const job of jobs) yield await imagesOf(job);
       },
     };
   }
 
-  #known(job: JobStatus): RunJob {
-    this.#feed.know(job.job_id);
-    return runJob(job);
+  /** All that comes of a call: one that breaks off is made again from its beginning. */
+  #whole<T>(call: () => AsyncIterable<T>): Promise<T[]> {
+    return this.#patiently(async () => {
+      const found: T[] = [];
+      for await (const each of call()) found.push(each);
+      return found;
+    });
   }
 
   #patiently<T>(call: () => Promise<T>): Promise<T> {
@@ -247,14 +269,8 @@ function refuseOther(code: ServiceError['code']): (error: unknown) => void {
   };
 }
 
-async function* exportedPages(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<ExportedImage[], void> {
-  let page: ExportedImage[] = [];
-  for await (const line of byteLines(chunks)) {
-    if (page.push(JSON.parse(line) as ExportedImage) < IMAGES_PER_PAGE) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
+/** The images of a job, of its export as JSON lines. */
+function exportedImages(chunks: readonly Uint8Array[]): ExportedImage[] {
+  const lines = Buffer.concat(chunks).toString().split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as ExportedImage);
 }

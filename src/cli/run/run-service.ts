@@ -41,7 +41,7 @@ export interface EndedRun {
   seconds: number;
 }
 
-type Pieces = AsyncIterable<string | Uint8Array> | string[];
+type Pieces = AsyncIterable<string | Uint8Array> | readonly (string | Uint8Array)[];
 
 export interface RunResults {
   /** Boxes by class. */

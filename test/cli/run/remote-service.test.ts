@@ -187,6 +187,37 @@ test('Ctrl-C leaves the jobs at the service, which is told; too many failures en
     .toEqual([]);
 });
 
+test('a service that is killed meanwhile is waited for; a second call at once is refused', async () => {
+  const env = {
+    ...FEW_THREADS,
+    LATTICE_IMAGE_ROOTS: join(folder, 'volume'),
+    LATTICE_MAX_IMAGES_PER_JOB: '4',
+  };
+  const options = { dataDir: join(folder, 'killed-data'), env };
+  const first = await startService(options);
+  const run = [from, '--out', outOf('killed'), ...MODEL, '--service', first.url];
+  const own = new LatticeClient({ url: first.url });
+  const running = runCommand(run);
+  const done = async () => {
+    let images = 0;
+    for await (const job of own.list()) images += job.finished_images;
+    return images;
+  };
+  await expect.poll(done).toBeGreaterThan(0);
+  await first.kill('SIGKILL');
+  const second = await runCommand(run);
+  expect([second.code, second.err]).toEqual([1, expect.stringContaining('is in use by process')]);
+  await using again = await startService({
+    ...options,
+    flags: ['--port', new URL(first.url).port],
+  });
+  expect(again.url).toBe(first.url);
+  const ended = await running;
+  expect(ended, ended.err).toMatchObject({ code: 3 });
+  expect(ended.out).toContain(`${COUNT} done, 1 failed;`);
+  expect(await done()).toBe(COUNT + 1);
+});
+
 test('a folder that the service does not read, and flags of this machine, are refused before a job', async () => {
   const before = await jobs();
   const outside = join(folder, 'outside');
