@@ -166,7 +166,9 @@ function isExplained(error: unknown): boolean {
 /** Lines with the remedy for the error of a service, or with more facts on it. */
 function moreOf({ code, status, errors, request_id: id }: ServiceError): string[] {
   if (code === 'unreachable') {
-    return ['`lattice serve` starts one; --url or LATTICE_CORE_API_URL says where it is.'];
+    return [
+      '`lattice serve` starts one; --url (of `lattice run`: --service) or LATTICE_CORE_API_URL says where it is.',
+    ];
   }
   if (code === 'unauthorized') return ['The key comes from --api-key-file or LATTICE_API_KEY.'];
   const rules = errors.flatMap(({ pointer, detail }) =>
