@@ -133,12 +133,12 @@ export class RunJobs {
   #onEvent({ event, jobId, progress, failedImages, reusedImages }: RunEvent): void {
     if (this.#others.has(jobId)) return;
     const job = this.#of(jobId);
-    // One that was late on its way.
-    if (job.isOver && !isEnd(event)) return;
+    // An event that was late on its way, or the end that is told again.
+    if (job.isOver) return;
     job.share = progress;
     job.failed = failedImages;
     job.reused = reusedImages;
-    job.isOver ||= isEnd(event);
+    job.isOver = isEnd(event);
     this.#onProgress(job.isOver);
     this.#wake();
   }
