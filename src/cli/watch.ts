@@ -85,7 +85,7 @@ function registerCounts(parent: Command, terminal: Terminal): void {
   const counts = serviceCommand(parent, {
     name: 'counts',
     description:
-      'images and boxes of a watch by hour, day, folder (also of removed results) or event',
+      'images and boxes of a watch by hour, day, folder, folder and hour (also of removed results) or event',
     json: 'print them as JSON',
     calls: [
       'north-gate --from 2025-11-01 --to 2025-12-01 --by day',

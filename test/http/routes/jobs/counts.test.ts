@@ -296,7 +296,7 @@ test('refusals: an unknown job, and values that do not exist', async () => {
     expect([query, status, body]).toMatchObject([query, 422, { code: 'validation_failed' }]);
   }
   expect((await get(app, `/v1/jobs/${jobId}/counts?by=week`)).body).toMatchObject({
-    detail: expect.stringContaining('by is one of image, event, folder, hour, day.'),
+    detail: expect.stringContaining('by is one of image, event, folder, hour, day, folder_hour.'),
   });
 });
 
@@ -341,7 +341,9 @@ test('whatever the images are, the groups of each kind add up to the job', async
           continue;
         }
         expect(total.detections).toBe(summary.total_count);
-        expect(new Set(groups.map(({ group }) => group)).size).toBe(groups.length);
+        const named = ({ group, time }: GroupBody) =>
+          by === 'folder_hour' ? `${group} ${time}` : group;
+        expect(new Set(groups.map(named)).size).toBe(groups.length);
       }
       const folders = new Set(paths.map((path) => posix.dirname(path)));
       expect((await countsOf(app, jobId, 'folder')).groups).toHaveLength(folders.size);
