@@ -68,7 +68,7 @@ export const registerRun: RegisterCommand = (program, terminal) => {
     )
     .option('--yes', 'move the images of --sort move without asking')
     .option('--undo-sort', 'move the images of --sort back, or remove its links or copies; no run');
-  addJobFlags(command)
+  addJobFlags(command, { isRun: true })
     .option(
       '--service <address>',
       'run the images at this service or cluster, which has them at the same paths beneath its image folders',

@@ -26,7 +26,8 @@ export interface JobFlags extends Partial<DetectionParameters> {
 
 const FLAG_ROWS = withFlags(FIELD_ROWS);
 
-export function addJobFlags(command: Command): Command {
+/** `isRun`: the command tells of the end of its jobs, and no webhook does. */
+export function addJobFlags(command: Command, { isRun = false } = {}): Command {
   command
     .addOption(
       new Option(
@@ -48,7 +49,9 @@ export function addJobFlags(command: Command): Command {
         .argParser(nameList)
         .conflicts('classes'),
     );
-  for (const row of FLAG_ROWS) command.addOption(optionOf(row));
+  for (const row of FLAG_ROWS) {
+    if (!isRun || row.name !== 'callbackUrl') command.addOption(optionOf(row));
+  }
   return command.option(
     '--metadata <json>',
     'facts of yours that come back with the result, as a JSON object',

@@ -2,7 +2,6 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.js';
-import { UsageError } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 import { checkedRunFolder } from './named-files.js';
 import type { RunPlace, RunRequest } from './run-service.js';
@@ -14,11 +13,6 @@ export async function runFolders(
   { named, folder, flags: given, terminal }: RunRequest & { flags: RunFlags },
   { stopping, serve }: RunPlace,
 ): Promise<void> {
-  if (given.callbackUrl !== undefined) {
-    throw new UsageError(
-      '--callback-url is for the jobs of a service: this command ends with its run.',
-    );
-  }
   await askToMove(given, terminal);
   await checkedRunFolder(folder, async (out) => {
     makeFolder(out);

@@ -16,7 +16,6 @@ import type { Sort } from './sort-ways.js';
 import { SubmittedFiles } from './submitted-files.js';
 
 export type RunFlags = RunRequest['flags'] & {
-  callbackUrl?: string;
   format?: ExportFormat[];
   maxFailureShare?: number;
   sort?: Sort;
