@@ -139,23 +139,22 @@ function Corners({ regionIndex, name, polygon, marks }: CornersProps) {
     changeRegions((regions) => withRegion(regions, regionIndex, { polygon: to }));
   const stageStyle = (corner: PicturePoint) =>
     styleOf(placeOf(corner, marks.stage.value, marks.viewWindow.value));
+  // Events may follow each other faster than the region is rendered.
+  const now = (): Polygon => shownRegions.peek()[regionIndex]?.polygon ?? polygon;
   const drag = useDrag(marks, (corner, to) => {
-    const now = shownRegions.peek()[regionIndex]?.polygon ?? polygon;
-    set(withCornerAt(now, corner, to));
+    set(withCornerAt(now(), corner, to));
   });
-  const onKey = (
-    event: TargetedKeyboardEvent<HTMLElement>,
-    corner: number,
-    from: PicturePoint,
-  ): void => {
-    const to = steppedBy(event.key, event.shiftKey, from);
-    if (to !== null) set(withCornerAt(polygon, corner, to));
-    else if (event.key === '+' || event.key === 'Insert') set(withCornerAfter(polygon, corner));
+  const onKey = (event: TargetedKeyboardEvent<HTMLElement>, corner: number): void => {
+    const corners = now();
+    const from = corners[corner];
+    const to = from === undefined ? null : steppedBy(event.key, event.shiftKey, from);
+    if (to !== null) set(withCornerAt(corners, corner, to));
+    else if (event.key === '+' || event.key === 'Insert') set(withCornerAfter(corners, corner));
     else if (event.key === 'Delete') {
       const before = event.currentTarget.previousElementSibling;
       // Deleting the last corner removes the focused button; keep the focus in the group.
-      if (corner === polygon.length - 1 && before instanceof HTMLElement) before.focus();
-      set(withoutCorner(polygon, corner));
+      if (corner === corners.length - 1 && before instanceof HTMLElement) before.focus();
+      set(withoutCorner(corners, corner));
     } else return;
     // Otherwise the picture would also pan by these keys.
     event.preventDefault();
@@ -172,7 +171,7 @@ function Corners({ regionIndex, name, polygon, marks }: CornersProps) {
             style={stageStyle(corner)}
             aria-label={`Corner ${index + 1} of ${name}: ${percent(corner[0])}, ${percent(corner[1])}`}
             title="Drag, or arrow keys; + adds a corner, Delete removes this one"
-            onKeyDown={(event) => onKey(event, index, corner)}
+            onKeyDown={(event) => onKey(event, index)}
             {...drag(index, corner)}
           />
         ))}
