@@ -186,7 +186,7 @@ function Corners({ regionIndex, name, polygon, marks }: CornersProps) {
             // Keyboard users add a corner with + on the one before it.
             tabIndex={-1}
             aria-label={`Add a corner after corner ${index + 1}`}
-            onClick={() => set(withCornerAfter(polygon, index))}
+            onClick={() => set(withCornerAfter(now(), index))}
           />
         ))}
     </>
