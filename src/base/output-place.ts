@@ -4,7 +4,16 @@
  * counts. `-` is standard output.
  */
 import { constants, type Stats } from 'node:fs';
-import { open, readlink, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import {
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 export const STANDARD_OUTPUT = '-';
@@ -82,6 +91,20 @@ export async function writeToPlace(
 
 /** Name of a file until it is complete. */
 export const partOf = (path: string): string => `${path}.part-${process.pid}`;
+
+const PART = /\.part-\d+$/;
+
+/** Removes what a killed process has not written to its end of the files whose names match. */
+export async function removeParts(
+  folder: string,
+  names: RegExp,
+  { recursive = false } = {},
+): Promise<void> {
+  for (const name of await readdir(folder, { recursive })) {
+    if (PART.test(name) && names.test(name.replace(PART, '')))
+      await rm(join(folder, name), { force: true });
+  }
+}
 
 async function writeAll(
   file: FileHandle,

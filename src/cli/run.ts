@@ -1,4 +1,4 @@
-/** `lattice run`: all pictures of folders, to a table of counts, without a service. */
+/** `lattice run`: all pictures of folders, to a report and a table of counts, here or at a running service. */
 import { join, resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { memoryShortage } from '../base/memory-limits.js';

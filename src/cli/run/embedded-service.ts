@@ -178,16 +178,20 @@ class EmbeddedService implements RunService {
     const counts = await this.#jobs.countsOf(scope, ALL_BOXES, null, null);
     const network = await this.#network(jobs, ended);
     const source = await this.#source(jobs);
-    const { parts, chosen } = this.#served;
-    const making = { ...parts, hide: this.#hide, draining: () => false };
+    const { chosen } = this.#served;
     // Folders have the names that they have on this machine.
     const text = sumText('folder_hour', counts, (folder) => folder);
     return {
       ...{ classes: counts.total.classes, network, source },
       report: [await this.#report(jobs, ended, network)],
       counts: countsFile(text, 'run').lines,
-      pictures: chosen.map((each) => pictureSource(jobs[0], source, each, making)),
+      pictures: chosen.map((each) => pictureSource(jobs[0], source, each, this.#making)),
     };
+  }
+
+  /** Parts that make pictures. */
+  get #making() {
+    return { ...this.#served.parts, hide: this.#hide, draining: () => false };
   }
 
   async #network(jobs: readonly [Job, ...Job[]], { ran, seconds }: EndedRun) {
@@ -211,7 +215,7 @@ class EmbeddedService implements RunService {
       {
         ...{ jobs: this.#jobs, detector: parts.models.detector, hide },
         version: parts.shared.version,
-        draw: pictureDrawer(jobs[0], { ...parts, hide, draining: () => false }),
+        draw: pictureDrawer(jobs[0], this.#making),
       },
     );
   }

@@ -1,6 +1,7 @@
 /** The files that a run leaves in its folder when it has ended. */
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeParts } from '../../base/output-place.js';
 import { FORMATS, type ExportFormat } from '../../export/formats.js';
 import { placeOf, writeFileTo } from '../output-file.js';
 import type { RunResults } from './run-service.js';
@@ -67,9 +68,6 @@ export async function lastEnded(folder: string): Promise<string | null> {
 }
 
 /** Removes what a killed process has not written to its end. */
-export async function removeParts(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (/^(counts|report|results|run|sorted)\..*\.part-\d+$/.test(name))
-      await rm(join(folder, name));
-  }
+export function removeRunParts(folder: string): Promise<void> {
+  return removeParts(folder, /^(?:counts|report|results|run|sorted)\./);
 }

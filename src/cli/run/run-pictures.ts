@@ -4,9 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises';
+import { access, mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { removeParts } from '../../base/output-place.js';
 import { computingCores } from '../../base/processors.js';
 import {
   picturePlans,
@@ -38,7 +39,7 @@ export async function writeRunPictures(
   const { kind } = source.look;
   const target = join(folder, kind);
   await mkdir(target, { recursive: true });
-  await removeParts(target);
+  await removeParts(target, /\.jpg$/, { recursive: true });
   const made = await MadeFiles.open(join(folder, 'data', `${kind}.made`), target);
   try {
     const tables = new PictureTables(kind);
@@ -91,13 +92,6 @@ async function writeTables(path: string, { rows, leftOut }: PictureTables): Prom
   }
   await writeFileTo({ kind: 'file', path: others, before: null }, [...leftOut]);
   return [table, others];
-}
-
-/** Removes files that a killed process has not written to their end. */
-async function removeParts(folder: string): Promise<void> {
-  for (const name of await readdir(folder, { recursive: true })) {
-    if (/\.jpg\.part-\d+$/.test(name)) await rm(join(folder, name), { force: true });
-  }
 }
 
 const LINE = /^([0-9a-f]{18}|gone)\t((?!\.\.\/)(?:[^/]+\/)?[^/]+\.jpg)$/;

@@ -6,7 +6,7 @@ import { networkText } from '../../report/words.js';
 import { failureLines, printable, renderTable, type FailedImage } from '../output-text.js';
 import { EXIT_FAILED, EXIT_PARTLY, UsageError } from '../terminal.js';
 import { FileListing, inParts } from './named-files.js';
-import { lastEnded, removeParts, writeRecord, writeRunFiles } from './run-files.js';
+import { lastEnded, removeRunParts, writeRecord, writeRunFiles } from './run-files.js';
 import { RunJobs } from './run-jobs.js';
 import { writeRunPictures } from './run-pictures.js';
 import { RunProgress, type RunFigures } from './run-progress.js';
@@ -35,7 +35,7 @@ interface Run extends RunRequest {
 /** Jobs of an earlier call that was ended early go on; else all pictures are asked for again, and results reused. */
 export async function runToEnd(run: Run): Promise<void> {
   const { service, folder, named, stop } = run;
-  await removeParts(folder);
+  await removeRunParts(folder);
   const earlier = await service.jobs();
   const last = earlier.at(-1)?.run ?? null;
   const kind = kindOf(service);
@@ -73,21 +73,14 @@ async function runOnce(
   const { service, named, folder, terminal, stop } = run;
   const progress = new RunProgress(terminal);
   let isListed = false;
-  let counted = 0;
   const onProgress = (figures: RunFigures, isStep: boolean) => {
-    const total = Math.max(figures.total, counted);
-    progress.show({ ...figures, total }, isListed || counted > 0, isStep);
+    progress.show(figures, isListed, isStep);
     endAboveShare(run, figures);
   };
   const jobs = new RunJobs(service, tag, known, onProgress, stop.signal);
   const startedAt = performance.now();
   const before = jobs.figures;
   try {
-    // The listing of the jobs tells what cannot be read.
-    void countAhead(run).then(
-      (files) => (counted = files),
-      () => undefined,
-    );
     const listing = new FileListing(named, folder, stop.signal);
     const submitted = await SubmittedFiles.of(service, known.continued);
     const files = submitted.without(listing.files());
@@ -109,16 +102,6 @@ async function runOnce(
   } finally {
     jobs.close();
   }
-}
-
-/** The list for the jobs waits for their submission, and without the number of files nobody knows what is left. */
-async function countAhead({ named, folder, stop }: Run): Promise<number> {
-  // Standard input can be read once.
-  if (named.hasList) return 0;
-  let files = 0;
-  const listing = new FileListing(named, folder, stop.signal).files();
-  while ((await listing.next()).done !== true) files += 1;
-  return stop.signal.aborted ? 0 : files;
 }
 
 function endAboveShare({ flags, stop }: Run, { done, failed }: RunFigures): void {

@@ -7,9 +7,10 @@ import { open } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { syncFolder } from '../../base/sync-folder.js';
 import { isProcessed, type ExportedImage } from '../../export/export-source.js';
+import { safeName } from '../../export/yolo.js';
 import { hasEscapes, pathOnDisk } from '../../files/listing/byte-names.js';
-import { placeOf, writeFileTo } from '../output-file.js';
 import { SORT_LIST, SORTED, type Named } from './named-files.js';
+import { writeWhole } from './run-files.js';
 import type { Sort } from './sort-ways.js';
 
 export interface SortedPicture {
@@ -39,8 +40,9 @@ function outcomeFolder(image: ExportedImage): string {
 
 /** Names of classes are free text. */
 function folderName(name: string): string {
-  // eslint-disable-next-line no-control-regex
-  const safe = name.replace(/[/\\:*?"<>|\u0000-\u001f]|^\.+|[. ]+$/g, '_').slice(0, 100);
+  const safe = safeName(name.replaceAll('/', '_'))
+    .replace(/^\.+|[. ]+$/g, '_')
+    .slice(0, 100);
   return safe === '' || Object.values(OTHERS).includes(safe) ? `${safe}_` : safe;
 }
 
@@ -75,9 +77,7 @@ export async function writeSortList(
   named: Named,
   pages: AsyncIterable<readonly ExportedImage[]>,
 ): Promise<void> {
-  const path = join(folder, SORT_LIST);
-  const place = await placeOf(path);
-  if (place.kind !== 'standard output') await writeFileTo(place, listText(sort, named, pages));
+  await writeWhole(join(folder, SORT_LIST), listText(sort, named, pages));
   syncFolder(folder);
 }
 

@@ -18,7 +18,7 @@ import {
   type Name,
   type Placing,
 } from './place-file.js';
-import { removeParts } from './run-files.js';
+import { removeRunParts } from './run-files.js';
 import { readSortList, writeSortList, type SortedPicture, type SortList } from './sort-list.js';
 import type { Sort } from './sort-ways.js';
 
@@ -85,7 +85,7 @@ export async function undoSort(folder: string, terminal: Terminal): Promise<void
   if (list === null) throw new UsageError(`No pictures were sorted in ${folder}.`);
   const tally = new Tally();
   await takeBack(folder, list, tally);
-  await removeParts(folder);
+  await removeRunParts(folder);
   const done = {
     link: 'links removed; the images are where they were',
     copy: 'copies removed; the images are where they were',

@@ -133,7 +133,8 @@ async function endedJobs(
   }
   const [first, ...more] = found;
   if (first === undefined) throw new LatticeError('job_not_found', 'No job has this tag.');
-  if (more.some((job) => settingsKey(job) !== settingsKey(first))) {
+  const settings = settingsKey(first);
+  if (more.some((job) => settingsKey(job) !== settings)) {
     const detail =
       'Jobs with this tag have different settings: a report is of jobs of the same type, options and upload.';
     throw validationFailed([{ detail }]);
