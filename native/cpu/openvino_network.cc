@@ -8,6 +8,7 @@
 #include <future>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <openvino/openvino.hpp>
 #include <optional>
 #include <stdexcept>
@@ -151,25 +152,30 @@ class Slot {
 // other thread may wait for it.
 class ThreadSlot {
  public:
-  // Starts loading and returns.
-  ThreadSlot(CompiledNetwork network, int threads, const EngineOptions& options)
-      : made_(Do([this, network = std::move(network), threads, yields = options.async_yields,
-                  beside_others = options.beside_others] {
-          (void)NameThread("lattice-async");
-          if (yields && beside_others) (void)LowerThread(kLoadNice);
-          slot_.emplace(network.WithStreams(threads, 0), network.info()).WaitUntilMade();
-          // Only from here on: a model must load in time even on a busy machine.
-          if (yields) (void)MakeThreadIdleClass();
-        })) {}
+  ThreadSlot(const CompiledNetwork& network, int threads, bool yields)
+      : network_(network), threads_(threads), yields_(yields) {}
 
-  // Call it once. Throws what the library threw.
-  void WaitUntilMade() { made_.get(); }
+  // Makes the slot's network. The first Run does it otherwise.
+  std::future<void> StartMaking() {
+    return Do([this] { Make(); });
+  }
 
   void Run(std::span<NetworkItem> items) {
-    Do([&] { slot_->Run(items); }).get();
+    Do([&] {
+      if (!slot_) Make();
+      slot_->Run(items);
+    }).get();
   }
 
  private:
+  void Make() {
+    (void)NameThread("lattice-async");
+    if (yields_) (void)LowerThread(kLoadNice);
+    slot_.emplace(network_.WithStreams(threads_, 0), network_.info()).WaitUntilMade();
+    // Only from here on: the network must be made in time even on a busy machine.
+    if (yields_) (void)MakeThreadIdleClass();
+  }
+
   template <typename Work>
   std::future<void> Do(Work work) {
     auto task = std::make_shared<std::packaged_task<void()>>(std::move(work));
@@ -178,19 +184,20 @@ class ThreadSlot {
     return done;
   }
 
+  const CompiledNetwork& network_;
+  const int threads_;
+  const bool yields_;
   std::optional<Slot> slot_;
   SerialThread thread_;
-  std::future<void> made_;
 };
 
 using AsyncSlots = std::vector<std::unique_ptr<ThreadSlot>>;
 
-// Starts loading them and returns.
-AsyncSlots StartAsyncSlots(const CompiledNetwork& network, const EngineOptions& options) {
+AsyncSlots MakeAsyncSlots(const CompiledNetwork& network, const EngineOptions& options) {
   const int threads = std::max(1, options.threads / options.async.slots);
   AsyncSlots slots;
   for (int i = 0; i < options.async.slots; ++i) {
-    slots.push_back(std::make_unique<ThreadSlot>(network, threads, options));
+    slots.push_back(std::make_unique<ThreadSlot>(network, threads, options.async_yields));
   }
   return slots;
 }
@@ -209,45 +216,55 @@ class SharedNetwork {
   std::vector<Slot> slots_;
 };
 
-// The slots of sync batches: a network on each slot's threads, and one on those of a wide batch.
+// The slots of sync batches: a network on the threads of a wide batch, and one on each slot's.
 class SyncSlots {
  public:
   SyncSlots(const CompiledNetwork& network, const EngineOptions& options)
-      : slots_(options.sync.slots),
+      : network_(network),
+        threads_(options.threads),
+        slots_(options.sync.slots),
         wide_slots_(options.sync.wide),
-        wide_(OnSlots(wide_slots_, network, options.threads)) {
-    if (wide_slots_ > 1) one_slot_ = OnSlots(1, network, options.threads);
-  }
+        wide_(OnSlots(wide_slots_)) {}
 
   // Gives wide batches more threads for as long as these pay. Measures: nothing else should run.
-  void Widen(const CompiledNetwork& network, int threads) {
+  void Widen() {
     while (const int wider = NextWideSlots(slots_, wide_slots_)) {
-      SharedNetwork candidate = OnSlots(wider, network, threads);
-      const double ms = BestMs(wide_.slot(0), network.info());
-      if (!WiderPays(ms, BestMs(candidate.slot(0), network.info()), wider / wide_slots_)) return;
+      SharedNetwork candidate = OnSlots(wider);
+      const double ms = BestMs(wide_.slot(0));
+      if (!WiderPays(ms, BestMs(candidate.slot(0)), wider / wide_slots_)) return;
       wide_ = std::move(candidate);
       wide_slots_ = wider;
     }
+  }
+
+  // The network of each slot's threads. The first call makes it, and others wait for that.
+  // Thread-safe.
+  SharedNetwork& OneSlot() {
+    std::call_once(made_, [&] { one_slot_ = OnSlots(1); });
+    return *one_slot_;
   }
 
   int slots() const { return slots_; }
   int wide_slots() const { return wide_slots_; }
 
   void Run(int slot, Width width, std::span<NetworkItem> items) {
-    const bool narrow = width == Width::kOneShare && one_slot_;
-    (narrow ? one_slot_->slot(slot) : wide_.slot(slot / wide_slots_)).Run(items);
+    if (width == Width::kOneShare && wide_slots_ > 1) {
+      OneSlot().slot(slot).Run(items);
+    } else {
+      wide_.slot(slot / wide_slots_).Run(items);
+    }
   }
 
  private:
-  SharedNetwork OnSlots(int each, const CompiledNetwork& network, int threads) const {
+  SharedNetwork OnSlots(int each) const {
     const int batches = slots_ / each;
-    return {network.WithStreams(threads, batches), network.info(), batches};
+    return {network_.WithStreams(threads_, batches), network_.info(), batches};
   }
 
   // The time of a single empty image.
-  static double BestMs(Slot& slot, const ModelInfo& info) {
+  double BestMs(Slot& slot) const {
     constexpr int kRounds = 4;
-    const InputSize own{info.input_width, info.input_height};
+    const InputSize own{network_.info().input_width, network_.info().input_height};
     const std::vector<float> pixels(size_t{3} * static_cast<size_t>(own.area()), 0.0f);
     NetworkItem item{pixels.data(), own};
     double best = std::numeric_limits<double>::max();
@@ -259,10 +276,13 @@ class SyncSlots {
     return best;
   }
 
+  const CompiledNetwork& network_;
+  const int threads_;
   const int slots_;
   int wide_slots_;
   SharedNetwork wide_;
-  std::optional<SharedNetwork> one_slot_;  // nothing where every batch is wide
+  std::once_flag made_;
+  std::optional<SharedNetwork> one_slot_;
 };
 
 // As CompiledNetwork::Load. Beside other models on a thread of lower priority that ends with it,
@@ -279,15 +299,37 @@ Result<CompiledNetwork> LoadCompiled(const std::string& path, const EngineOption
 
 }  // namespace
 
+// Only the network of wide sync batches is made at once. The others are made when their first batch
+// comes: a service that only answers callers one by one, and a run that only does jobs, start
+// sooner and need less memory. Beside other models all are made at once, because callers who are
+// used to answers would wait for it.
 struct OpenVinoNetwork::Slots {
-  Slots(const CompiledNetwork& network, const EngineOptions& options)
-      : async(StartAsyncSlots(network, options)), sync(network, options) {
-    for (const auto& slot : async) slot->WaitUntilMade();
-    sync.Widen(network, options.threads);
+  Slots(CompiledNetwork compiled, const EngineOptions& options)
+      : network(std::move(compiled)),
+        async(MakeAsyncSlots(network, options)),
+        memory_before(AnonymousResidentBytes()),
+        sync(network, options) {
+    if (options.beside_others) {
+      MakeAll();
+    } else {
+      const size_t bytes = std::max(AnonymousResidentBytes(), memory_before) - memory_before;
+      later_bytes = bytes * (async.size() + (sync.wide_slots() > 1 ? 1 : 0));
+    }
+    sync.Widen();
   }
 
+  void MakeAll() {
+    std::vector<std::future<void>> made;
+    for (const auto& slot : async) made.push_back(slot->StartMaking());
+    if (sync.wide_slots() > 1) (void)sync.OneSlot();
+    for (auto& slot : made) slot.get();
+  }
+
+  const CompiledNetwork network;
   AsyncSlots async;
+  size_t memory_before;
   SyncSlots sync;
+  size_t later_bytes = 0;  // an estimate of what the networks take that are not made yet
 };
 
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string& path,
@@ -298,7 +340,8 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
     if (!network.ok()) return network;
     // An estimate: other threads allocate and free at the same time.
     const size_t least = memory_before + (*network)->memory_bytes_;
-    (*network)->memory_bytes_ = std::max(AnonymousResidentBytes(), least) - memory_before;
+    (*network)->memory_bytes_ =
+        std::max(AnonymousResidentBytes(), least) - memory_before + (*network)->slots_->later_bytes;
     return network;
   } catch (const std::exception& error) {
     return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + ReasonOf(error));
