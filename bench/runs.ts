@@ -5,20 +5,28 @@
  *   npm run bench:runs -- [--files N] [--kills N] [--within SECONDS] [--seed S] [--photos FOLDER] [--model NAME]
  *     [--models-dir FOLDER] [--work FOLDER]
  *
+ *   npm run bench:runs -- --beside-python --photos FOLDER [--files N] [--rounds N] [--model NAME] [--models-dir FOLDER]
+ *
  * Without `--photos`: small pictures of random pixels, and a network that computes nothing. `--within`: each kill
  * comes after at most so many seconds. `--work`: a folder that is kept, where the small pictures are made once.
+ * `--beside-python`: in turn with loops in Python over the same photos and the same copy in 8 bits of the model.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { eightBitPath } from '../src/models/eight-bit-copy.js';
 import { randomNumbers } from '../test/support/random-numbers.js';
+import { PROJECT_ROOT } from '../test/support/service-process.js';
+import { PYTHON } from './peers/sides.js';
+import { besidePython } from './runs/beside-python.js';
 import { etaErrors } from './runs/eta-errors.js';
 import { killedRun } from './runs/killed-run.js';
 import { noNetwork } from './runs/no-network.js';
 import { copyPhotos } from './runs/photo-copies.js';
 import { makeSmallFiles } from './runs/small-files.js';
-import type { WatchedRun } from './runs/watched-run.js';
+import { loopRows } from './runs/loop-figures.js';
+import { doneLine, type WatchedRun } from './runs/watched-run.js';
 import { textTable } from './tables.js';
 
 const { values } = parseArgs({
@@ -32,12 +40,14 @@ const { values } = parseArgs({
     'models-dir': { type: 'string' },
     precision: { type: 'string' },
     work: { type: 'string' },
+    'beside-python': { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '8' },
   },
 });
 
 const work = values.work ?? mkdtempSync(join(tmpdir(), 'lattice-runs-'));
 try {
-  await measure();
+  await (values['beside-python'] ? compare() : measure());
 } finally {
   if (values.work === undefined) rmSync(work, { recursive: true });
 }
@@ -53,7 +63,7 @@ async function measure(): Promise<void> {
   const run = await killedRun(args, out, files, { kills, within, random });
   const { calls, violations, workers } = run;
   const last = calls.at(-1)!;
-  const done = /^(\d+) done.*; ([\d.]+) s, ([\d.]+) images\/s$/m.exec(last.out);
+  const done = doneLine(last.out);
   const killed = calls.filter(({ code }) => code === null).length;
   const firsts = calls.flatMap(({ lines }) => lines[0]?.at ?? []);
   console.log(
@@ -66,7 +76,7 @@ async function measure(): Promise<void> {
       `${most(({ mostOwnMib }) => mostOwnMib)} MiB where shared memory counts once`,
   );
   console.log(`by minute of the last call: ${last.mibByMinute.join(' ')}`);
-  console.log(`last call ${last.seconds.toFixed(1)} s: ${done?.[0] ?? last.err.slice(-500)}`);
+  console.log(`last call ${last.seconds.toFixed(1)} s: ${done?.text ?? last.err.slice(-500)}`);
   const errors = etaErrors(last);
   if (errors.length > 0) console.log(textTable(errors));
   for (const line of last.out.split('\n')) if (line.startsWith('The network')) console.log(line);
@@ -74,14 +84,40 @@ async function measure(): Promise<void> {
   process.exitCode = violations.length === 0 && last.code === 0 ? 0 : 1;
 }
 
+async function compare(): Promise<void> {
+  const modelsDir = resolve(values['models-dir'] ?? join(PROJECT_ROOT, 'models'));
+  const model = (values.model ?? 'vehicles-v8n').replace(/\.pt$/, '');
+  const eightBits = eightBitPath(join(modelsDir, `${model}.onnx`));
+  const missing = [PYTHON, eightBits].find((file) => !existsSync(file));
+  if (values.photos === undefined || missing !== undefined) {
+    console.error(`${missing ?? '--photos FOLDER'} is missing (bench/peers/README.md).`);
+    process.exitCode = 2;
+    return;
+  }
+  const files = Number(values.files);
+  const folder = await pictures(files);
+  const at = { folder, files, modelsDir, model, eightBits, out: join(work, 'beside-python') };
+  const rounds = await besidePython(at, Number(values.rounds));
+  console.log(`${files} photos, ${rounds.length} rounds, ${basename(eightBits)}`);
+  console.log(`\nfrom the first image to the last, as each call tells it`);
+  console.log(textTable(loopRows(rounds, 'told')));
+  console.log(`\nwhole commands`);
+  console.log(textTable(loopRows(rounds, 'whole')));
+}
+
+/** Folder of the files, made where it is not there. */
+async function pictures(files: number): Promise<string> {
+  const folder = join(work, `${values.photos === undefined ? 'small' : 'photos'}-${files}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(folder, { recursive: true });
+  if (values.photos === undefined) await makeSmallFiles(folder, files, 1);
+  else await copyPhotos(values.photos, folder, files);
+  return folder;
+}
+
 /** Folder and options of the calls. */
 async function filesAndModel(files: number): Promise<string[]> {
-  const folder = join(work, `${values.photos === undefined ? 'small' : 'photos'}-${files}`);
-  if (!existsSync(folder)) {
-    mkdirSync(folder, { recursive: true });
-    if (values.photos === undefined) await makeSmallFiles(folder, files, 1);
-    else await copyPhotos(values.photos, folder, files);
-  }
+  const folder = await pictures(files);
   const { model, precision, 'models-dir': modelsDir } = values;
   if (values.photos === undefined && model === undefined) {
     const models = join(work, 'models');

@@ -23,14 +23,15 @@ def letterbox(image, smallest=False):
     return canvas, scale, left, top
 
 
-def boxes(output, threshold, scale, left, top):
-    """The detections of one output of [4 + classes, anchors], best first, overlaps of one class merged."""
+def boxes(output, threshold, scale, left, top, merge_classes=False):
+    """The detections of one output of [4 + classes, anchors], best first, overlaps of one class or of all merged."""
     best = output[4:].max(0)
     output = output[:, best > threshold]
     best, classes = best[best > threshold], output[4:].argmax(0)
     corners = np.stack([output[0] - output[2] / 2, output[1] - output[3] / 2, output[2], output[3]], 1)
+    groups = (classes * (not merge_classes)).tolist()
     kept = cv2.dnn.NMSBoxesBatched(
-        corners.tolist(), best.tolist(), classes.tolist(), threshold, MERGE_ABOVE
+        corners.tolist(), best.tolist(), groups, threshold, MERGE_ABOVE
     )
     found = []
     for index in np.array(kept, int)[:MOST_BOXES]:

@@ -42,7 +42,7 @@ async function outcomesIn(out: string, files: number) {
     workers.add(worker);
   }
   if (paths.size !== files) violations.push(`${paths.size} of ${files} files have an outcome`);
-  const counted = await countedIn(out);
+  const counted = await sumOfCounts(out, 'images');
   if (counted !== files) violations.push(`${counted} of ${files} files are counted`);
   return { violations, workers: workers.size };
 }
@@ -53,10 +53,11 @@ interface Outcome {
   worker_id: string;
 }
 
-async function countedIn(out: string): Promise<number> {
+/** Sum over the rows of the table of counts that a run has left. */
+export async function sumOfCounts(out: string, column: 'images' | 'detections'): Promise<number> {
   const [header = '', ...rows] = (await readFile(join(out, 'counts.csv'), 'utf8'))
     .trimEnd()
     .split('\r\n');
-  const at = header.split(',').indexOf('images');
+  const at = header.split(',').indexOf(column);
   return rows.reduce((sum, row) => sum + Number(row.split(',')[at]), 0);
 }

@@ -67,6 +67,12 @@ export async function watchRun(
   return { ...run, code, seconds: seconds() };
 }
 
+/** The line of a call that has ended: the whole line, and images per second as it tells them. */
+export function doneLine(out: string): { text: string; perSecond: number } | null {
+  const line = /^\d+ done.*; [\d.]+ s, ([\d.]+) images\/s$/m.exec(out);
+  return line === null ? null : { text: line[0], perSecond: Number(line[1]) };
+}
+
 function linesOf(text: string, at: number): ProgressLine[] {
   const line = /^(\d+) of (\d+)(?: or more)? images.*$/gm;
   return [...text.matchAll(line)].map(([whole, done, total]) => {

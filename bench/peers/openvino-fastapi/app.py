@@ -15,33 +15,23 @@ import cv2
 import numpy as np
 import openvino as ov
 from fastapi import FastAPI, HTTPException, Response
-from openvino.preprocess import ColorFormat, PrePostProcessor
 from pydantic import BaseModel
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from pixels import SIDE, STRIDE, boxes, letterbox  # noqa: E402
+from network import compile_network  # noqa: E402
+from pixels import SIDE, boxes, letterbox  # noqa: E402
 
 ROOT, HINT, SMALLEST = os.environ["ROOT"], os.environ["HINT"], os.environ["SHAPE"] == "rectangles"
 core = ov.Core()
 
 
-def compile_network(precision, open_sides, hint):
-    """The network on BGR bytes: colour order and scale are part of it."""
-    network = core.read_model(os.environ["MODEL"])
-    side = ov.Dimension(STRIDE, SIDE) if open_sides else ov.Dimension(SIDE)
-    network.reshape(ov.PartialShape([ov.Dimension(1), ov.Dimension(3), side, side]))
-    steps = PrePostProcessor(network)
-    tensor = steps.input().tensor().set_element_type(ov.Type.u8).set_layout(ov.Layout("NHWC"))
-    tensor.set_color_format(ColorFormat.BGR)
-    steps.input().model().set_layout(ov.Layout("NCHW"))
-    bytes_to_input = steps.input().preprocess().convert_element_type(ov.Type.f32)
-    bytes_to_input.convert_color(ColorFormat.RGB).scale(255.0)
+def compile_with(precision, open_sides, hint):
     settings = {"PERFORMANCE_HINT": hint, "INFERENCE_PRECISION_HINT": precision}
-    return core.compile_model(steps.build(), "CPU", settings)
+    return compile_network(core, os.environ["MODEL"], open_sides, settings)
 
 
 def seconds(precision):
-    request = compile_network(precision, False, "LATENCY").create_infer_request()
+    request = compile_with(precision, False, "LATENCY").create_infer_request()
     grey, times = np.full((1, SIDE, SIDE, 3), 114, np.uint8), []
     for _ in range(12):
         start = time.perf_counter()
@@ -51,7 +41,7 @@ def seconds(precision):
 
 
 precision = min(("bf16", "f32"), key=seconds)
-compiled = compile_network(precision, SMALLEST, HINT)
+compiled = compile_with(precision, SMALLEST, HINT)
 app = FastAPI()
 
 
