@@ -32,7 +32,7 @@ const HELP = `npm run bench:peers -- [flags]
   --rounds N      instead of 8; fewer are not recorded
   --only TEXT     only servers whose name holds the text, beside our own; may be given several times
   --photos N      the first N of each set
-  --model FILE    an ONNX export with open sides, instead of the bundled one; our own server also gets its 8-bit copy`;
+  --model FILE    an ONNX export with open sides, instead of the bundled one; its 8-bit copy is used where it is beside it`;
 
 const ROUNDS = 8;
 /** Photos of a burst: about a second at one client, two or three at eight. */
@@ -82,11 +82,12 @@ async function main(flags: Flags): Promise<void> {
   mkdirSync(modelsDir);
   const own = join(modelsDir, 'yolov8n.onnx');
   copyFileSync(flags.model, own);
-  const eightBits = eightBitPath(flags.model);
-  if (existsSync(eightBits)) copyFileSync(eightBits, eightBitPath(own));
+  const copy = eightBitPath(flags.model);
+  const eightBits = existsSync(copy) ? copy : null;
+  if (eightBits !== null) copyFileSync(eightBits, eightBitPath(own));
   const { root, sets: all } = await photoSets(folder);
   const sets = all.map((set) => ({ ...set, photos: set.photos.slice(0, flags.photos) }));
-  const material = { model: flags.model, modelsDir, root, dataDir: folder };
+  const material = { model: flags.model, eightBits, modelsDir, root, dataDir: folder };
   const sides = sidesOf(material).filter(
     ({ name, ours }) => ours || flags.only.some((text) => name.includes(text)),
   );

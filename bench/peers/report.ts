@@ -49,17 +49,19 @@ function rowsOf({ servers }: Outcome, { standings }: Outcome['sets'][number]): R
   }));
 }
 
-/** Each goal against the strongest server on the square; beside it the strongest with the smallest rectangles. */
+/** Each goal against the strongest of its rivals; beside it the strongest of them with the smallest rectangles. */
 function goalRows({ name, standings }: Outcome['sets'][number]): Row[] {
   return GOALS[name].map((goal) => {
-    const square = strongest(standings, goal, 'square');
-    const rectangles = strongest(standings, goal, 'rectangles');
+    const { rivals } = goal;
+    const rival = strongest(standings, goal, rivals);
+    const rectangles = strongest(standings, goal, { ...rivals, shapes: ['rectangles'] });
     return {
       figure: `${goal.ours}: ${goal.figure === 'latency' ? 'time, 1 client' : 'req/s, 8 clients'}`,
-      'by that of the strongest': spreadText(square?.ratio),
-      which: square?.name ?? 'none is ranked',
+      rivals: rivals.file,
+      'by that of the strongest': spreadText(rival?.ratio),
+      which: rival?.name ?? 'none is ranked',
       goal: `${goal.figure === 'latency' ? '<=' : '>='} ${goal.limit}`,
-      met: square === null ? '' : isMet(goal, square.ratio.median) ? 'yes' : 'no',
+      met: rival === null ? '' : isMet(goal, rival.ratio.median) ? 'yes' : 'no',
       'by the strongest with rectangles': spreadText(rectangles?.ratio),
     };
   });

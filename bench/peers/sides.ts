@@ -10,10 +10,14 @@ export const PYTHON = join(PROJECT_ROOT, '.deps/peers/bin/python');
 /** The network's input: always the square, or the smallest rectangle that the photo fits in. */
 export type Shape = 'square' | 'rectangles';
 
+/** The file of the network that a server is given. Ours picks between both by itself. */
+export type NetworkFile = 'export' | 'our 8-bit copy';
+
 export interface Side {
   name: string;
   ours: boolean;
   shape: Shape;
+  file: NetworkFile;
   command: Command;
   /** The packages that its boxes and speed depend on; the side is left out unless all of them are installed. */
   needs: string;
@@ -22,6 +26,8 @@ export interface Side {
 export interface Material {
   /** An ONNX export. */
   model: string;
+  /** Its copy in 8 bits; null where there is none. */
+  eightBits: string | null;
   /** Folder of the model for the service, under its default name. */
   modelsDir: string;
   /** Folder of the photos. */
@@ -37,10 +43,8 @@ export function sidesOf(material: Material): Side[] {
   return [
     ours(OURS, 'rectangles', {}, material),
     ours(OURS_SQUARE, 'square', {}, material),
-    openvino('LATENCY', 'square', material),
-    openvino('THROUGHPUT', 'square', material),
-    openvino('LATENCY', 'rectangles', material),
-    openvino('THROUGHPUT', 'rectangles', material),
+    ...openvinoSides('export', material.model, material),
+    ...openvinoSides('our 8-bit copy', material.eightBits, material),
     litserve(material),
     onnxruntimeNode(material),
   ];
@@ -70,21 +74,40 @@ function ours(
   };
   const args = (port: number) => [program, 'serve', '--port', String(port)];
   const command = { program: process.execPath, args, cwd: PROJECT_ROOT, env: settings };
-  return { name, ours: true, shape, command, needs: program };
+  return { name, ours: true, shape, file: 'export', command, needs: program };
 }
 
-function openvino(hint: 'LATENCY' | 'THROUGHPUT', shape: Shape, material: Material): Side {
+function openvinoSides(file: NetworkFile, model: string | null, { root }: Material): Side[] {
+  if (model === null) return [];
+  return (['square', 'rectangles'] as const).flatMap((shape) =>
+    (['LATENCY', 'THROUGHPUT'] as const).map((hint) =>
+      openvino({ file, model, root, hint, shape }),
+    ),
+  );
+}
+
+interface OpenvinoSetting {
+  file: NetworkFile;
+  model: string;
+  root: string;
+  hint: 'LATENCY' | 'THROUGHPUT';
+  shape: Shape;
+}
+
+function openvino({ file, model, root, hint, shape }: OpenvinoSetting): Side {
+  const what = file === 'export' ? 'FastAPI + OpenVINO' : `FastAPI + OpenVINO, ${file}`;
   const args = (port: number) =>
     `-m uvicorn app:app --log-level error --no-access-log --port ${port}`.split(' ');
   return {
-    name: `FastAPI + OpenVINO, ${hint.toLowerCase()} hint, ${shape}`,
+    name: `${what}, ${hint.toLowerCase()} hint, ${shape}`,
     ours: false,
     shape,
+    file,
     command: {
       program: PYTHON,
       args,
       cwd: join(HERE, 'openvino-fastapi'),
-      env: { MODEL: material.model, ROOT: material.root, HINT: hint, SHAPE: shape },
+      env: { MODEL: model, ROOT: root, HINT: hint, SHAPE: shape },
     },
     needs: join(PYTHON, '../uvicorn'),
   };
@@ -95,6 +118,7 @@ function litserve({ model, root }: Material): Side {
     name: 'LitServe + ONNX Runtime, square',
     ours: false,
     shape: 'square',
+    file: 'export',
     command: {
       program: PYTHON,
       args: () => ['app.py'],
@@ -111,6 +135,7 @@ function onnxruntimeNode({ model, root }: Material): Side {
     name: 'Hono + sharp + onnxruntime-node, square',
     ours: false,
     shape: 'square',
+    file: 'export',
     command: {
       program: process.execPath,
       args: () => ['server.mjs'],
