@@ -1,5 +1,6 @@
 /** How near do durable jobs come to the engine alone, and what does a full queue do to a synchronous caller? */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mostPerSecond } from './load/alone.js';
 import { HttpClient } from './load/http-client.js';
 import { summarise } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';
@@ -20,6 +21,7 @@ export default async function asyncThroughput(): Promise<Measurement[]> {
   const engineBefore = await engineOnly();
   const rate = await job();
   const engine = (engineBefore + (await engineOnly())) / 2;
+  const bound = await mostPerSecond(at, 'async', 'many');
 
   const loaded: number[] = [];
   const background = job();
@@ -42,6 +44,7 @@ export default async function asyncThroughput(): Promise<Measurement[]> {
       ratio: rate / engine,
       goal: '>= 0.90',
       met: rate / engine >= 0.9,
+      bound: { what: 'decode + network', value: bound },
     },
     {
       what: 'sync p99 while a job saturates the machine',

@@ -6,9 +6,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { figureRow } from './figure-row.js';
 import { machine, replaceSection } from './figures-page.js';
 import type { Measurement } from './setting.js';
-import { markdownTable, textTable, type Row } from './tables.js';
+import { markdownTable, textTable } from './tables.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 /** The figures of docs/scale.md; those of all others are in bench/README.md. */
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
     const line = asked.stdout.split('\n').find((each) => each.startsWith(MARK));
     if (line === undefined) throw new Error(`${question} gave no figures:\n${asked.stdout}`);
     const answers = JSON.parse(line.slice(MARK.length)) as Measurement[];
-    console.log(textTable(answers.map(tableRow)));
+    console.log(textTable(answers.map(figureRow)));
     (SCALE.includes(question) ? ofScale : rows).push(...answers);
   }
   if (first === undefined) await record(`${HERE}README.md`, 'npm run bench', '', rows);
@@ -61,21 +62,6 @@ async function ask(question: string): Promise<void> {
   const file = pathToFileURL(`${HERE}${question}.bench.ts`).href;
   const loaded = (await import(file)) as { default: () => Promise<Measurement[]> };
   console.log(MARK + JSON.stringify(await loaded.default()));
-}
-
-const round = (value: number) => Number(value.toPrecision(4));
-
-function tableRow(row: Measurement): Row {
-  return {
-    what: row.what,
-    value: `${round(row.value)} ${row.unit}`,
-    'baseline in the same run': row.baseline
-      ? `${round(row.baseline.value)} (${row.baseline.what})`
-      : '',
-    ratio: row.ratio === undefined ? '' : row.ratio.toFixed(2),
-    goal: row.goal ?? '',
-    met: row.met === undefined ? '' : row.met ? 'yes' : 'no',
-  };
 }
 
 /** Into a file of results/, and into the page's section "figures". */
@@ -91,7 +77,7 @@ async function record(
     `${HERE}results/${prefix}${date}.json`,
     `${JSON.stringify({ date, machine: machine(), command, measurements }, null, 2)}\n`,
   );
-  const table = markdownTable(measurements.map(tableRow));
+  const table = markdownTable(measurements.map(figureRow));
   const text = `Measured ${date} by \`${command}\` on ${machine()}.\n\n${table}`;
   await replaceSection(page, 'figures', text);
 }

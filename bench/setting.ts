@@ -30,6 +30,8 @@ export interface Measurement {
   ratio?: number;
   goal?: string;
   met?: boolean;
+  /** The best that the figure could be here, in its unit: its parts alone, measured in the same run. */
+  bound?: { what: string; value: number };
 }
 
 /** The public n-size model and 640-pixel photos when the shared test data is there, else what is bundled. */
@@ -65,16 +67,19 @@ export function serve(at: Setting, env: Record<string, string> = {}): Promise<Se
   });
 }
 
+/** CPU threads of a bare core. */
+export const THREADS = 2;
+export const LIMITS = { maxPixels: 64_000_000, maxSide: 16_384 };
+
 export async function openBareCore(at: Setting): Promise<{ core: Core; model: NativeModel }> {
   const core = openCore({
     roots: [at.imageRoot],
     device: 'cpu',
     precision: at.precision,
-    threads: 2,
+    threads: THREADS,
     asyncYields: true,
     maxFileBytes: 64 * 1024 * 1024,
-    maxPixels: 64_000_000,
-    maxSide: 16_384,
+    ...LIMITS,
   });
   return { core, model: await core.loadModel(at.modelPath) };
 }

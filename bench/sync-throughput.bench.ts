@@ -1,20 +1,24 @@
 /** How many synchronous requests per second at 1, 8 and 32 clients, against the engine alone? */
+import { mostPerSecond } from './load/alone.js';
 import { HttpClient } from './load/http-client.js';
 import { closedLoopFor, openLoopFor } from './load/loops.js';
 import { median, summarise } from './load/percentiles.js';
 import { openBareCore, photoTask, serve, setting, type Measurement } from './setting.js';
 
 const SECONDS = 6;
+const CLIENTS = [1, 8, 32];
 
 export default async function syncThroughput(): Promise<Measurement[]> {
   const at = setting();
   const engine = await engineOnly();
+  const bounds = new Map<number, number>();
+  for (const clients of CLIENTS) bounds.set(clients, await mostPerSecond(at, 'sync', clients));
   await using service = await serve(at);
   const client = new HttpClient(service.url, 64);
   const detect = (turn: number) => client.detect(at.photos[turn % at.photos.length]);
   await closedLoopFor(1, 2, detect);
   const rows: Measurement[] = [];
-  for (const clients of [1, 8, 32]) {
+  for (const clients of CLIENTS) {
     const load = await closedLoopFor(SECONDS, clients, detect);
     if (load.failures > 0) throw new Error(`${load.failures} requests failed`);
     rows.push({
@@ -23,6 +27,7 @@ export default async function syncThroughput(): Promise<Measurement[]> {
       unit: 'req/s',
       baseline: { what: 'engine alone', value: engine },
       ratio: load.perSecond / engine,
+      bound: { what: 'decode + network', value: bounds.get(clients)! },
     });
   }
   const rate = engine * 0.5;
