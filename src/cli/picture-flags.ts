@@ -47,6 +47,10 @@ export function addPictureFlags(command: Command): Command {
   );
 }
 
+export function makesPictures({ drawn, crops, cover }: PictureFlags): boolean {
+  return drawn === true || crops === true || cover !== undefined;
+}
+
 /** Throws `UsageError` for options that no picture is made with. */
 export function checkPictureFlags({ cover, coverWith, margin, crops }: PictureFlags): void {
   if (cover === undefined && coverWith !== undefined) {

@@ -7,7 +7,12 @@ import { ConfigError } from '../settings/config.js';
 import { settingsFor } from '../settings/settings.js';
 import { fraction } from './command-options.js';
 import { addJobFlags } from './job/job-flags.js';
-import { addPictureFlags, checkPictureFlags, type PictureFlags } from './picture-flags.js';
+import {
+  addPictureFlags,
+  checkPictureFlags,
+  makesPictures,
+  type PictureFlags,
+} from './picture-flags.js';
 import type { RunPlace } from './run/run-service.js';
 import type { RunFlags } from './run/run-to-end.js';
 import { SORTS } from './run/sort-ways.js';
@@ -23,7 +28,7 @@ hour, the results in each --format, and the jobs of the run. Ended early, even b
 a run has ended, the same command runs what has changed or failed since, and takes over the other results.
 Quote a glob to have it expanded here. \`-\` reads names of files from standard input, one a line.
 With --service the images run at a service that reads the same files at the same paths; ended early, its jobs go on there.
-Exit code: 0 all images done, 3 some failed, 1 the run could not go on, 2 the command line is wrong, 130 Ctrl-C.
+Exit code: 0 all images done, 3 some failed or have no picture, 1 it could not go on, 2 the command line is wrong, 130 Ctrl-C.
 
 Examples:
   $ lattice run photos/
@@ -99,20 +104,25 @@ function placeOpener(flags: CommandFlags, verbose: boolean): () => Promise<RunPl
   const { service, apiKeyFile } = flags;
   if (service !== undefined) {
     refuseWithService(flags);
+    if (makesPictures(flags)) refuseSmallMemory();
     return async () => {
       const { remotePlace } = await import('./run/remote-service.js');
-      return remotePlace({ service, ...(apiKeyFile !== undefined && { apiKeyFile }) });
+      return remotePlace({ service, ...(apiKeyFile !== undefined && { apiKeyFile }) }, flags);
     };
   }
   if (apiKeyFile !== undefined) throw new UsageError('--api-key-file is for --service.');
   const config = configOf(flags);
-  // Checked before the libraries are loaded, which fail without a reason.
-  const shortage = memoryShortage();
-  if (shortage !== null) throw new ConfigError(shortage);
+  refuseSmallMemory();
   return async () => {
     const { embeddedPlace } = await import('./run/embedded-service.js');
     return embeddedPlace(config, flags, verbose);
   };
+}
+
+/** Before the libraries are loaded, which fail without a reason. */
+function refuseSmallMemory(): void {
+  const shortage = memoryShortage();
+  if (shortage !== null) throw new ConfigError(shortage);
 }
 
 function refuseWithService(flags: CommandFlags): void {
@@ -120,12 +130,6 @@ function refuseWithService(flags: CommandFlags): void {
   if (setting !== undefined) {
     throw new UsageError(
       `${setting} is a setting of this machine: the service of --service has its own.`,
-    );
-  }
-  const picture = (['drawn', 'crops', 'cover'] as const).find((name) => flags[name] !== undefined);
-  if (picture !== undefined) {
-    throw new UsageError(
-      `--${picture} makes pictures on this machine: with --service, \`lattice job pictures\` gets them of each job.`,
     );
   }
 }

@@ -14,15 +14,18 @@ import {
 } from '../../client/lattice-client.js';
 import { relativeName, type ExportedImage, type ExportSource } from '../../export/export-source.js';
 import { environmentName } from '../../settings/config.js';
+import { settings as settingRows } from '../../settings/settings.js';
 import { lockFolder } from '../../store/data-folder.js';
 import { titleOfPaths, typedPaths } from '../../store/job-title.js';
 import { settingsOf } from '../job/job-flags.js';
 import { openClient } from '../job/open-client.js';
 import type { FailedImage } from '../output-text.js';
+import { makesPictures, type PictureFlags } from '../picture-flags.js';
 import { Refusal, UsageError } from '../terminal.js';
 import { JobFeed, progressOfStatus } from './job-feed.js';
 import { rootsOfNamed, type Named } from './named-files.js';
 import { patiently } from './patiently.js';
+import type { PicturesHere } from './pictures-here.js';
 import { writeWhole } from './run-files.js';
 import type {
   EndedRun,
@@ -43,7 +46,12 @@ const MOST_LOOKS = 20;
 const LONG = { deadlineMs: 3_600_000 };
 const LONGEST_NAME = 200;
 
-export function remotePlace(access: { service: string; apiKeyFile?: string }): RunPlace {
+type LimitName = 'maxImagesPerJob' | 'maxFileBytes' | 'maxPixels' | 'maxSide';
+
+export function remotePlace(
+  access: { service: string; apiKeyFile?: string },
+  pictures: PictureFlags,
+): RunPlace {
   return {
     stopping: 'Stopping. The jobs go on at the service, and the same command goes on with them.',
     async serve(request, stop, work) {
@@ -53,8 +61,13 @@ export function remotePlace(access: { service: string; apiKeyFile?: string }): R
       try {
         await refuseUnseen(client, named);
         const feed = new JobFeed(client, await tagOfFolder(folder), { terminal, stop });
-        const service = await RemoteService.open(client, feed, request, stop.signal);
-        await feed.follow(() => work(service));
+        const opening = { client, feed, request, signal: stop.signal };
+        const service = await RemoteService.open(opening, pictures);
+        try {
+          await feed.follow(() => work(service));
+        } finally {
+          await service.close();
+        }
       } finally {
         lock.close();
       }
@@ -103,13 +116,18 @@ async function tagOfFolder(folder: string): Promise<string> {
   return tag;
 }
 
-interface Opened {
+interface Opening {
   client: LatticeClient;
   feed: JobFeed;
   request: RunRequest;
   signal: AbortSignal;
+}
+
+interface Opened extends Opening {
   settings: Omit<JobSubmit, 'image_paths' | 'metadata'>;
   imagesPerJob: number;
+  /** Null where none are asked for. */
+  pictures: PicturesHere | null;
 }
 
 class RemoteService implements RunService {
@@ -128,19 +146,34 @@ class RemoteService implements RunService {
     this.settings = JSON.stringify([opened.settings, opened.request.flags.metadata]);
   }
 
-  static async open(
-    client: LatticeClient,
-    feed: JobFeed,
-    request: RunRequest,
-    signal: AbortSignal,
-  ): Promise<RemoteService> {
+  static async open(opening: Opening, flags: PictureFlags): Promise<RemoteService> {
+    const { client, request } = opening;
     const [models, { settings: shown }] = await Promise.all([client.models(), client.settings()]);
     const settings = settingsOf(request.flags);
     // The default of the service may be another model when the same command goes on.
     settings.model_name ??= models.find(({ is_default: isDefault }) => isDefault)?.name;
-    const limit = shown.find(({ name }) => name === environmentName('maxImagesPerJob'))?.value;
-    const imagesPerJob = Math.min(MOST_PER_JOB, Number(limit ?? MOST_PER_JOB));
-    return new RemoteService({ client, feed, request, signal, settings, imagesPerJob });
+    const limit = (name: LimitName) => {
+      const value = shown.find((each) => each.name === environmentName(name))?.value;
+      return Number(value ?? settingRows[name].parse(undefined));
+    };
+    const imagesPerJob = Math.min(MOST_PER_JOB, limit('maxImagesPerJob'));
+    return new RemoteService({ ...opening, settings, imagesPerJob, pictures: await pictures() });
+
+    async function pictures(): Promise<PicturesHere | null> {
+      if (!makesPictures(flags)) return null;
+      // The libraries that make pictures are loaded for them alone.
+      const { PicturesHere: Opened } = await import('./pictures-here.js');
+      const limits = {
+        maxFileBytes: limit('maxFileBytes'),
+        maxPixels: limit('maxPixels'),
+        maxSide: limit('maxSide'),
+      };
+      return Opened.open(flags, settings, rootsOfNamed(request.named), { models, limits });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#opened.pictures?.close();
   }
 
   async jobs(): Promise<RunJob[]> {
@@ -209,14 +242,15 @@ class RemoteService implements RunService {
   async results({ run, jobs }: EndedRun): Promise<RunResults> {
     const client = this.#client;
     const scope = { tag: run, by: 'folder_hour' } as const;
+    const source = await this.#source(jobs);
     const { total } = await this.#patiently(() => client.countsOf({ tag: run, by: 'day' }, LONG));
     return {
       classes: new Map(Object.entries(total.class_counts)),
       network: null,
       report: await this.#whole(() => client.reportOf(run, LONG)),
       counts: await this.#whole(() => client.countsOfCsv(scope, LONG)),
-      source: await this.#source(jobs),
-      pictures: [],
+      source,
+      pictures: (await this.#opened.pictures?.sources(source)) ?? [],
     };
   }
 

@@ -31,11 +31,17 @@ interface RunEnd {
   signal: AbortSignal;
 }
 
-/** Gives the paths of the folder and its tables; none after the signal, when the pictures that were begun are there. */
+interface WrittenPictures {
+  /** The folder and its tables; none after the signal, when the pictures that were begun are there. */
+  paths: string[];
+  /** Images without a picture, those that failed among them. */
+  leftOut: number;
+}
+
 export async function writeRunPictures(
   source: PictureSource,
   { folder, images, terminal, signal }: RunEnd,
-): Promise<string[]> {
+): Promise<WrittenPictures> {
   const { kind } = source.look;
   const target = join(folder, kind);
   await mkdir(target, { recursive: true });
@@ -59,9 +65,10 @@ export async function writeRunPictures(
       await settle(most);
     }
     await settle(0);
-    if (signal.aborted) return [];
+    if (signal.aborted) return { paths: [], leftOut: 0 };
     await made.removeOthers();
-    return [target, ...(await writeTables(target, tables))];
+    const paths = [target, ...(await writeTables(target, tables))];
+    return { paths, leftOut: tables.leftOut.length };
   } finally {
     await made.close();
   }

@@ -152,7 +152,8 @@ async function end(
   const ran = ranOf(figures) - ranOf(before);
   const results = await service.results({ run: tag, jobs, leftOut, ran, seconds });
   const written = await writeRunFiles(folder, flags.format ?? ['ndjson'], results);
-  written.push(...(await writePictures(run, results, figures.total)));
+  const pictures = await writePictures(run, results, figures);
+  written.push(...pictures.paths);
   if (run.stop.signal.aborted) {
     tellStopped(run, figures);
     return;
@@ -170,7 +171,8 @@ async function end(
     await sortPictures(folder, flags.sort, named, results.source.pages(), terminal);
   }
   if (done < total) terminal.setExitCode(EXIT_FAILED);
-  else if (failed > 0 || unreadable.length > 0) terminal.setExitCode(EXIT_PARTLY);
+  else if (failed > 0 || unreadable.length > 0 || !pictures.areWhole)
+    terminal.setExitCode(EXIT_PARTLY);
 }
 
 async function jobsOf(service: RunService, ids: readonly string[]): Promise<RunJob[]> {
@@ -182,12 +184,19 @@ async function jobsOf(service: RunService, ids: readonly string[]): Promise<RunJ
 async function writePictures(
   { folder, terminal, stop }: Run,
   { pictures }: RunResults,
-  images: number,
-): Promise<string[]> {
-  const written: string[] = [];
+  { total: images, done, failed }: RunFigures,
+): Promise<{ paths: string[]; areWhole: boolean }> {
+  const written = { paths: [] as string[], areWhole: true };
   for (const source of pictures) {
     const target = { folder, images, terminal, signal: stop.signal };
-    written.push(...(await writeRunPictures(source, target)));
+    const { paths, leftOut } = await writeRunPictures(source, target);
+    written.paths.push(...paths);
+    const lost = leftOut - failed - (images - done);
+    if (lost <= 0) continue;
+    written.areWhole = false;
+    terminal.err(
+      `Without a picture in ${paths[0]} though it ran: ${lost}. ${paths.at(-1)} says why.`,
+    );
   }
   return written;
 }

@@ -17,14 +17,7 @@ export interface FileAccess extends Pick<
 /** Models are listed and described, not loaded; images are opened by the rules of detection. */
 export async function openFileAccess(config: Config): Promise<FileAccess> {
   const folder = await ModelFolder.open(config);
-  const core = openCore({
-    roots: config.imageRoots,
-    device: 'cpu',
-    threads: 1,
-    maxFileBytes: config.maxFileBytes,
-    maxPixels: config.maxPixels,
-    maxSide: config.maxSide,
-  });
+  const images = openImageAccess(config);
   const unloadable = {
     loadModel: () => Promise.reject(new LatticeError('invalid_model', 'No network runs here.')),
     unloadModel: () => undefined,
@@ -43,6 +36,23 @@ export async function openFileAccess(config: Config): Promise<FileAccess> {
     modelDigests: () => digests.current(),
     models: () => registry.describeAll(),
     prepare: (modelName) => registry.describe(modelName),
+    ...images,
+  };
+}
+
+export type ImageLimits = Pick<Config, 'maxFileBytes' | 'maxPixels' | 'maxSide'>;
+
+/** Images by the rules of detection. */
+export function openImageAccess({
+  imageRoots: roots,
+  ...limits
+}: ImageLimits & Pick<Config, 'imageRoots'>): Pick<
+  FileAccess,
+  'readImage' | 'decodeImage' | 'close'
+> {
+  const { maxFileBytes, maxPixels, maxSide } = limits;
+  const core = openCore({ roots, device: 'cpu', threads: 1, maxFileBytes, maxPixels, maxSide });
+  return {
     readImage: (path) => core.readFile(path),
     decodeImage: (bytes) => core.decodeImage(bytes),
     close: () => core.close(),

@@ -1,11 +1,13 @@
 /** `lattice run --service`: a run at a real service, compared with the same run in its own process. */
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -165,6 +167,75 @@ test('killed and called again it leaves what a run in its own process leaves, an
   expect(later.some(({ job_id: id }) => ids.includes(id))).toBe(false);
 });
 
+const PICTURES = ['--drawn', '--crops', '--cover', 'car', '--cover-with', 'fill'];
+const KINDS = ['drawn', 'crops', 'covered'];
+
+/** Contents of the files of pictures and of their tables, by their names. */
+function picturesOf(run: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const kind of KINDS) {
+    for (const name of readdirSync(outOf(run), { recursive: true }).map(String).sort()) {
+      if (!name.startsWith(kind) || !/\.(?:jpg|csv|txt)$/.test(name)) continue;
+      found.set(name, readFileSync(join(outOf(run), name)).toString('base64'));
+    }
+  }
+  return found;
+}
+
+test('pictures are those of a run in its own process; a killed call goes on with them', async () => {
+  const isPictured = () =>
+    existsSync(join(outOf('pictured'), 'crops')) && picturesOf('pictured').size > COUNT + 10;
+  const killed = await atService('pictured', PICTURES, { killWhen: isPictured });
+  expect(killed.code).toBe(-1);
+  expect(readdirSync(outOf('pictured'))).not.toContain('run.json');
+  const earlier = readdirSync(join(outOf('pictured'), 'drawn')).map((name) =>
+    join(outOf('pictured'), 'drawn', name),
+  );
+  const times = () => earlier.map((path) => statSync(path).mtimeMs);
+  const before = times();
+  const next = await atService('pictured', PICTURES);
+  expect(next, next.err).toMatchObject({ code: 3 });
+  for (const kind of KINDS) expect(next.out).toContain(`${outOf('pictured')}/${kind}.left-out.txt`);
+  expect(next.err).not.toContain('Without a picture');
+  expect(times()).toEqual(before);
+  const own = await runCommand([
+    ...[from, '--out', outOf('own-pictured')],
+    ...[...MODEL, '--precision', 'f32', ...PICTURES],
+  ]);
+  expect(own).toMatchObject({ code: 3 });
+  const made = picturesOf('pictured');
+  expect([...made.keys()]).toEqual([...picturesOf('own-pictured').keys()]);
+  expect(made).toEqual(picturesOf('own-pictured'));
+  expect(made.size).toBeGreaterThan(2 * COUNT);
+}, 120_000);
+
+test('an image that cannot be read here is counted as one without a picture', async () => {
+  const some = join(folder, 'volume', 'some');
+  mkdirSync(some);
+  const picture = readFileSync(join(from, '20251126_141100 [1].jpg'));
+  for (let at = 0; at < 8; at += 1) writeFileSync(join(some, `p${at}.jpg`), picture);
+  const out = outOf('unread');
+  const args = [some, '--out', out, ...MODEL, '--service', service.url, '--api-key-file', keyFile];
+  const goneAtCrops = () => {
+    if (existsSync(join(out, 'crops'))) rmSync(join(some, 'p7.jpg'), { force: true });
+    return false;
+  };
+  const ended = await runCommand([...args, ...PICTURES], { killWhen: goneAtCrops });
+  expect(ended, ended.err).toMatchObject({ code: 3 });
+  const table = join(out, 'covered.left-out.txt');
+  expect(ended.err).toContain(
+    `Without a picture in ${out}/covered though it ran: 1. ${table} says`,
+  );
+  expect(readFileSync(table, 'utf8')).toBe(
+    'p7.jpg: "p7.jpg" was not found beneath the image folders\n',
+  );
+  const refused = await atService('uncovered', [
+    ...['--model', 'yolov8n', '--classes', 'car', '--cover', 'bus'],
+  ]);
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain("'bus' were not asked for");
+});
+
 test('Ctrl-C leaves the jobs at the service, which is told; too many failures end them', async () => {
   const stopped = await atService('stopped', ['--reuse', 'off'], { signal: ['SIGINT', 1] });
   expect(stopped.code).toBe(130);
@@ -231,7 +302,6 @@ test('a folder that the service does not read, and flags of this machine, are re
   );
   for (const [flags, words] of [
     [['--threads', '2'], '--threads is a setting of this machine'],
-    [['--drawn'], '--drawn makes pictures on this machine'],
   ] as const) {
     const refused = await runCommand([from, ...access, ...flags]);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(words)]);

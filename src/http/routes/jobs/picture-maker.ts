@@ -1,5 +1,6 @@
 /** Makes pictures of the images of a job, from the image roots or from its upload. */
 import type { FoundBoxes, PictureLook } from '../../../annotate/picture-copies.js';
+import type { HideFolders } from '../../../answers/shown-problem.js';
 import { LatticeError, refuseWhileStopping } from '../../../api/errors.js';
 import type { Detection } from '../../../api/schemas/image.js';
 import type { MadePictures, PictureSource } from '../../../export/pictures.js';
@@ -28,13 +29,21 @@ function pictureMaker(
   };
   return async (...picture) => {
     refuseWhileStopping({ draining });
-    try {
-      return { jpegs: await make(...picture) };
-    } catch (error) {
-      if (!(error instanceof LatticeError) || error.code === 'shutting_down') throw error;
-      return { leftOut: hide(error.message) };
-    }
+    return madePictures(make(...picture), hide);
   };
+}
+
+/** Rejects with what is no fault of the image. */
+export async function madePictures(
+  making: Promise<readonly Uint8Array[]>,
+  hide: HideFolders,
+): Promise<MadePictures> {
+  try {
+    return { jpegs: await making };
+  } catch (error) {
+    if (!(error instanceof LatticeError) || error.code === 'shutting_down') throw error;
+    return { leftOut: hide(error.message) };
+  }
 }
 
 export interface ChosenPictures {

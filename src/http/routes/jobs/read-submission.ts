@@ -197,7 +197,7 @@ export function createReadSettings(
     refuseLongMetadata(metadata);
     const modelName = body.model_name ?? defaultModelName(config);
     const listed = await catalogue.check(modelName);
-    const classes = await classesOf(body, modelName, listed, catalogue);
+    const classes = await classesOfJob(body, modelName, listed, catalogue);
     await refuseUnknownClasses(body, modelName, catalogue);
     refuseRegionsAndView(body);
     deps.views.refuseUnknown(body.view, keyId);
@@ -248,11 +248,11 @@ async function ownTurn(value: unknown): Promise<void> {
 }
 
 /** `listed`: the model's classes, none where they are not known without loading it; then its worker refuses. */
-async function classesOf(
-  body: JobSettingsBody,
+export async function classesOfJob(
+  body: Pick<JobSettingsBody, 'job_type' | 'classes' | 'vehicle_types'>,
   modelName: string,
   listed: readonly string[],
-  catalogue: ModelCatalogue,
+  catalogue: Pick<ModelCatalogue, 'classesOf'>,
 ): Promise<readonly string[] | null> {
   switch (body.job_type) {
     case 'detect_cars':
@@ -266,7 +266,7 @@ async function classesOf(
 }
 
 function refuseClassesOfCars(
-  { classes }: JobSettingsBody,
+  { classes }: Pick<JobSettingsBody, 'classes'>,
   modelName: string,
   listed: readonly string[],
 ): void {
