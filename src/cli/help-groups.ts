@@ -8,7 +8,7 @@ import type { Command, Help } from 'commander';
 const OPTION_GROUPS: readonly (readonly [heading: string, flags: string])[] = [
   [
     'What to look at:',
-    'upload reuse watch places:tag from to by event-gap camera camera-pattern static region ' +
+    'upload literal reuse watch places:tag from to by event-gap camera camera-pattern static region ' +
       'occupied no-occupied',
   ],
   [

@@ -92,6 +92,7 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
       '--upload <path...>',
       'photos of this machine to send and run as the job: folders and files; they stay at the service as long as the job',
     );
+  submit.option('--literal', 'each path is the name of a file, also one that looks like a glob');
   addLabelFlags(addJobFlags(submit))
     .option('-w, --wait', 'show the progress until the job has ended')
     .option('--timeout <seconds>', 'stop waiting after this time; the job goes on', seconds)

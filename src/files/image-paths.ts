@@ -1,7 +1,7 @@
 /** Decides which paths a request may name, and finds the images of its folders and globs. */
 import { posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { LatticeError } from '../api/errors.js';
+import { LatticeError, type ErrorItem } from '../api/errors.js';
 import {
   GLOB_MAGIC,
   type FoundImages,
@@ -23,6 +23,8 @@ const GRACE_MS = 3_000;
 /** Limit for one system call. */
 const LOOK_MS = 5_000;
 const MAX_LISTINGS = 100;
+/** Bounds the answer. */
+const MOST_REFUSED = 50;
 /** Paths that are checked in one turn of the event loop. */
 const PATHS_PER_TURN = 10_000;
 
@@ -91,6 +93,26 @@ export async function expandImagePaths(
     }
   }
   return { images: expanded, leftOut };
+}
+
+/**
+ * The paths as they are: the disk is not touched. Throws `path_not_allowed` as `checkImagePath` does, with the first
+ * paths that are refused.
+ */
+export async function literalPaths(
+  paths: readonly string[],
+  roots: readonly string[],
+): Promise<FoundImages> {
+  const refused: ErrorItem[] = [];
+  for (const [index, path] of paths.entries()) {
+    if (index % PATHS_PER_TURN === PATHS_PER_TURN - 1) await setImmediate();
+    const detail = refusal(path, roots);
+    if (detail !== null) refused.push({ detail, pointer: `#/image_paths/${index}` });
+    if (refused.length === MOST_REFUSED) break;
+  }
+  const [first] = refused;
+  if (first === undefined) return { images: [...paths], leftOut: {} };
+  throw new LatticeError('path_not_allowed', first.detail, { errors: refused });
 }
 
 /** `*` and `?` are rare in names of files, brackets are not. */

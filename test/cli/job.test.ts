@@ -98,6 +98,14 @@ describe('submit', () => {
     expect(err).toMatch(/^job_\S+ failed, 0 done, 1 failed.*absent\.png.*\(image_not_found\)$/m);
   });
 
+  test('--literal names files alone', async () => {
+    const glob = await job('submit', 'absent*.png', '--wait');
+    expect([glob.code, glob.err]).toEqual([1, expect.stringContaining('matches no image')]);
+    const file = await job('submit', 'absent*.png', '--literal', '--wait');
+    expect([file.code, file.err]).toEqual([1, expect.stringContaining('(image_not_found)')]);
+    expect(await job('submit', '--upload', 'x', '--literal')).toMatchObject({ code: 2 });
+  });
+
   test('--wait ends 3 where some images failed, with the first ten reasons', async () => {
     const absent = Array.from({ length: 12 }, (_, index) => `absent-${index}.png`);
     const { out, err, code } = await job('submit', 'shapes.png', ...absent, '--wait');

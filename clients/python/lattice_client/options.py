@@ -119,6 +119,9 @@ class JobOptions(TypedDict, total=False):
     """Options of a job."""
 
     job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
+    #: Each of image_paths is the name of a file, whatever characters it has: no folder and no glob
+    #: is looked for, and what is no picture is an error of that image
+    literal_paths: bool | None
     #: Model variant, with or without .pt; the export of the same stem (NAME.onnx) runs
     model_name: str | None
     #: Keep boxes with a score above this. Default: that of the model, else 0.5

@@ -10,6 +10,7 @@ import { submitPhotos } from './sending.js';
 export interface SubmitFlags extends AccessFlags, JobFlags, LabelFlags {
   /** Folders and files of this machine. */
   upload?: string[];
+  literal?: boolean;
   wait?: boolean;
   timeout?: number;
 }
@@ -22,6 +23,9 @@ export async function submitJob(
 ): Promise<void> {
   if (flags.timeout !== undefined && flags.wait !== true) {
     throw new UsageError('--timeout bounds the wait of --wait.');
+  }
+  if (flags.literal === true && flags.upload !== undefined) {
+    throw new UsageError('--literal is for names of images that the service has.');
   }
   if ((paths.length === 0) === (flags.upload === undefined)) {
     throw new UsageError(
@@ -48,7 +52,10 @@ export async function submitJob(
 /** The submission as JSON text. */
 function jobOf(paths: string[], flags: SubmitFlags, upload?: string): string {
   return jobText(
-    { ...settingsOf(flags), ...givenLabels(flags), image_paths: paths, upload },
+    {
+      ...{ ...settingsOf(flags), ...givenLabels(flags), image_paths: paths, upload },
+      ...(flags.literal === true && { literal_paths: true }),
+    },
     flags.metadata ?? null,
   );
 }

@@ -41,6 +41,7 @@ import type {
   RunRequest,
   RunResults,
   RunService,
+  SubmittedPart,
 } from './run-service.js';
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -92,7 +93,7 @@ async function settingsOfRun(
   config: Config,
   flags: RunRequest['flags'],
 ): Promise<SharedSettings> {
-  const schema = jobSubmitSchema.omit({ image_paths: true, upload: true });
+  const schema = jobSubmitSchema.omit({ image_paths: true, literal_paths: true, upload: true });
   const { metadata } = flags;
   const body = validate(schema, {
     ...settingsOf(flags),
@@ -137,10 +138,10 @@ class EmbeddedService implements RunService {
     return runJob(await this.#jobs.get(jobId, null));
   }
 
-  async submit(imagePaths: string[], run: string): Promise<string> {
+  async submit(imagePaths: string[], run: string): Promise<SubmittedPart> {
     const labels = { ...NO_LABELS, tags: [run], keep: true as const };
     const spec = { ...this.#served.settings, labels, imagePaths, typed: typedPaths(imagePaths) };
-    return (await this.#jobs.submit(spec)).job.jobId;
+    return { jobId: (await this.#jobs.submit(spec)).job.jobId, refused: [] };
   }
 
   async *paths(jobId: string): AsyncGenerator<string[], void> {

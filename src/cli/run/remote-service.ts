@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHideFolders } from '../../answers/shown-problem.js';
+import { LABELS } from '../../api/job-labels.js';
 import { jobText } from '../../client/job-text.js';
 import {
   ServiceError,
@@ -19,7 +20,7 @@ import { lockFolder } from '../../store/data-folder.js';
 import { titleOfPaths, typedPaths } from '../../store/job-title.js';
 import { settingsOf } from '../job/job-flags.js';
 import { openClient } from '../job/open-client.js';
-import type { FailedImage } from '../output-text.js';
+import { printable, type FailedImage } from '../output-text.js';
 import { makesPictures, type PictureFlags } from '../picture-flags.js';
 import { Refusal, UsageError } from '../terminal.js';
 import { JobFeed, progressOfStatus } from './job-feed.js';
@@ -35,6 +36,7 @@ import type {
   RunRequest,
   RunResults,
   RunService,
+  SubmittedPart,
 } from './run-service.js';
 
 /** A body of long paths stays below the limit of a service, and the first results come soon. */
@@ -44,7 +46,6 @@ const IMAGES_PER_PAGE = 500;
 const MOST_LOOKS = 20;
 /** A report reads all images and draws some. */
 const LONG = { deadlineMs: 3_600_000 };
-const LONGEST_NAME = 200;
 
 type LimitName = 'maxImagesPerJob' | 'maxFileBytes' | 'maxPixels' | 'maxSide';
 
@@ -187,13 +188,32 @@ class RemoteService implements RunService {
     return runJob(await this.#patiently(() => this.#client.status(jobId)));
   }
 
-  submit(imagePaths: string[], run: string): Promise<string> {
+  async submit(imagePaths: string[], run: string): Promise<SubmittedPart> {
+    const refused: FailedImage[] = [];
+    let paths = imagePaths;
+    while (paths.length > 0) {
+      try {
+        return { jobId: await this.#submit(paths, run), refused };
+      } catch (error) {
+        const faults = faultsOfPaths(error);
+        refused.push(
+          ...[...faults].map(([at, fault]) => ({ path: paths[at] ?? '', error: fault })),
+        );
+        paths = paths.filter((_, at) => !faults.has(at));
+      }
+    }
+    return { jobId: null, refused };
+  }
+
+  #submit(imagePaths: string[], run: string): Promise<string> {
     const { request, settings } = this.#opened;
     const text = jobText(
       {
         ...settings,
         image_paths: imagePaths,
-        name: titleOfPaths(typedPaths(request.named.given)).slice(0, LONGEST_NAME),
+        // A folder expands here alone, where names that look like globs are files.
+        literal_paths: true,
+        name: jobName(request.named),
         tags: [this.#feed.tag, run],
         keep: true,
       },
@@ -284,6 +304,29 @@ class RemoteService implements RunService {
   #patiently<T>(call: () => Promise<T>): Promise<T> {
     return patiently(call, this.#feed.tellConnection, this.#opened.signal);
   }
+}
+
+/** A label has no control characters, which names of folders may have. */
+function jobName({ given }: Named): string {
+  const title = printable(titleOfPaths(typedPaths(given)));
+  return Array.from(title).slice(0, LABELS.name.most).join('');
+}
+
+const POINTER = /^#\/image_paths\/(\d+)$/;
+
+/** The paths that a submission was refused for, by their places. Throws an error that is about something else. */
+function faultsOfPaths(error: unknown): Map<number, FailedImage['error']> {
+  if (!(error instanceof ServiceError)) throw error;
+  const { code, errors } = error;
+  if (code !== 'path_not_allowed' && code !== 'validation_failed') throw error;
+  const faults = new Map<number, FailedImage['error']>();
+  for (const { detail, pointer } of errors) {
+    const [, at] = POINTER.exec(pointer ?? '') ?? [];
+    if (at === undefined) throw error;
+    faults.set(Number(at), { code, detail: detail.replace(`image_paths.${at}: `, '') });
+  }
+  if (faults.size === 0) throw error;
+  return faults;
 }
 
 function runJob(job: JobStatus): RunJob {

@@ -1,11 +1,14 @@
 /** The jobs of a run: each takes a part of its files, and is submitted while the next files are being listed. */
 import { isEnd } from '../../api/events.js';
 import { progressOf } from '../../store/job.js';
+import type { FailedImage } from '../output-text.js';
 import type { RunFigures } from './run-progress.js';
 import type { RunEvent, RunJob, RunService } from './run-service.js';
 
 /** More wait for their submission: the list of files may have no end. */
 const MOST_OPEN_JOBS = 1_000;
+/** Reasons that are told of images without a result. */
+export const MOST_REASONS = 10;
 
 interface Progress {
   images: number;
@@ -17,6 +20,8 @@ interface Progress {
 }
 
 export class RunJobs {
+  /** Files that the service takes into no job, and the reasons of the first ones. */
+  readonly refused = { count: 0, first: [] as FailedImage[] };
   readonly #service: Pick<RunService, 'submit' | 'onEvent'>;
   readonly #run: string;
   readonly #signal: AbortSignal;
@@ -69,12 +74,18 @@ export class RunJobs {
   async submit(paths: string[]): Promise<void> {
     await this.#until(() => this.#open < MOST_OPEN_JOBS);
     if (this.#signal.aborted) return;
-    const jobId = await this.#service.submit(paths, this.#run).catch((error: unknown) => {
+    const part = await this.#service.submit(paths, this.#run).catch((error: unknown) => {
       if (this.#signal.aborted) return null;
       throw error;
     });
-    if (jobId === null) return;
-    this.#of(jobId).images = paths.length;
+    if (part === null) return;
+    this.#refuse(part.refused);
+    if (part.jobId !== null) this.#of(part.jobId).images = paths.length - part.refused.length;
+  }
+
+  #refuse(refused: readonly FailedImage[]): void {
+    this.refused.count += refused.length;
+    this.refused.first.push(...refused.slice(0, MOST_REASONS - this.refused.first.length));
   }
 
   /** Resolves when all jobs have ended, or after the signal. */

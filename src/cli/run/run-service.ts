@@ -55,6 +55,13 @@ export interface RunResults {
   pictures: readonly PictureSource[];
 }
 
+export interface SubmittedPart {
+  /** Null where all paths were refused. */
+  jobId: string | null;
+  /** Paths that no job can have, such as one that is too long; they are not in the job. */
+  refused: readonly FailedImage[];
+}
+
 /** Every method rejects with the error of the service. */
 export interface RunService {
   /** A text of the settings of its jobs: a run goes on only with jobs of the same settings. */
@@ -65,8 +72,8 @@ export interface RunService {
   /** All jobs of the run folder, the first submitted first. */
   jobs(): Promise<RunJob[]>;
   get(jobId: string): Promise<RunJob>;
-  /** Resolves to the id of the job, when it is on disk. */
-  submit(imagePaths: string[], run: string): Promise<string>;
+  /** Resolves when the job is on disk. */
+  submit(imagePaths: string[], run: string): Promise<SubmittedPart>;
   /** The paths of the images of a job, in pages. */
   paths(jobId: string): AsyncIterable<readonly string[]>;
   /** Ends the job where it has not ended. */

@@ -4,10 +4,10 @@ import { leftOutFiles } from '../../api/left-out.js';
 import type { ExportFormat } from '../../export/formats.js';
 import { networkText } from '../../report/words.js';
 import { failureLines, printable, renderTable, type FailedImage } from '../output-text.js';
-import { EXIT_FAILED, EXIT_PARTLY, UsageError } from '../terminal.js';
+import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from '../terminal.js';
 import { FileListing, inParts } from './named-files.js';
 import { lastEnded, removeRunParts, writeRecord, writeRunFiles } from './run-files.js';
-import { RunJobs } from './run-jobs.js';
+import { MOST_REASONS, RunJobs } from './run-jobs.js';
 import { writeRunPictures } from './run-pictures.js';
 import { RunProgress, type RunFigures } from './run-progress.js';
 import type { EndedRun, RunJob, RunRequest, RunResults, RunService } from './run-service.js';
@@ -97,7 +97,8 @@ async function runOnce(
     }
     if (submitted.isStale) return true;
     const seconds = (performance.now() - startedAt) / 1_000;
-    await end(run, tag, { figures: jobs.figures, before, ids: jobs.ids, seconds }, listing);
+    const { figures, ids, refused } = jobs;
+    await end(run, tag, { figures, before, ids, refused, seconds }, listing);
     return false;
   } finally {
     jobs.close();
@@ -131,13 +132,14 @@ interface Ended {
   /** Those of an earlier process, as this one has found them. */
   before: RunFigures;
   ids: readonly string[];
+  refused: RunJobs['refused'];
   seconds: number;
 }
 
 async function end(
   run: Run,
   tag: string,
-  { figures, before, ids, seconds }: Ended,
+  { figures, before, ids, refused, seconds }: Ended,
   { leftOut, unreadable }: FileListing,
 ): Promise<void> {
   const { service, folder, flags, named, terminal } = run;
@@ -146,6 +148,7 @@ async function end(
   for (const each of unreadable) {
     terminal.err(printable(`No permission to read ${each}: its images are left out.`));
   }
+  tellRefused(refused, terminal);
   const [first, ...more] = await jobsOf(service, ids);
   if (first === undefined) throw new UsageError('There are no images.');
   const jobs: EndedRun['jobs'] = [first, ...more];
@@ -171,8 +174,17 @@ async function end(
     await sortPictures(folder, flags.sort, named, results.source.pages(), terminal);
   }
   if (done < total) terminal.setExitCode(EXIT_FAILED);
-  else if (failed > 0 || unreadable.length > 0 || !pictures.areWhole)
+  else if (failed > 0 || unreadable.length > 0 || refused.count > 0 || !pictures.areWhole) {
     terminal.setExitCode(EXIT_PARTLY);
+  }
+}
+
+function tellRefused({ count, first }: RunJobs['refused'], terminal: Terminal): void {
+  if (count === 0) return;
+  terminal.err(
+    `${count} ${count === 1 ? 'file' : 'files'} left out: the service takes no such path.`,
+  );
+  for (const line of failureLines(first, count)) terminal.err(line);
 }
 
 async function jobsOf(service: RunService, ids: readonly string[]): Promise<RunJob[]> {
@@ -228,8 +240,6 @@ function summaryOf(
   const rate = ((done - before.done) / seconds).toFixed(1);
   return `${done - failed} done${asBefore}, ${failed} failed${notRun}; ${seconds.toFixed(1)} s, ${rate} images/s`;
 }
-
-const MOST_REASONS = 10;
 
 /** The reasons of the first ones, as the other commands print them. */
 async function failuresOf({ service }: Run, jobs: readonly RunJob[]): Promise<string[]> {

@@ -68,7 +68,9 @@ const batchSchema = z
 
 /** Its images come to a watch, and the name is its own. */
 const { image_paths: imagePathsSchema, reuse: reuseSchema } = jobSubmitSchema.shape;
-const settingsShape = jobSubmitSchema.omit({ image_paths: true, upload: true, name: true }).shape;
+const settingsShape = jobSubmitSchema.omit({
+  ...{ image_paths: true, literal_paths: true, upload: true, name: true },
+}).shape;
 const REUSE = 'unchanged';
 
 const fields = {

@@ -10,7 +10,7 @@ import { readParameters } from '../../../api/options.js';
 import { forOwnPages } from '../../../api/schemas/own-pages.js';
 import { requestFields } from '../../../api/schemas/submission-field-schemas.js';
 import { readFields } from '../../../api/submission-fields.js';
-import { checkImagePath, expandImagePaths } from '../../../files/image-paths.js';
+import { checkImagePath, expandImagePaths, literalPaths } from '../../../files/image-paths.js';
 import type { LeftOut } from '../../../api/left-out.js';
 import type { JobSpec, SharedSettings } from '../../../store/job.js';
 import { typedPaths } from '../../../store/job-title.js';
@@ -89,6 +89,15 @@ export const jobSubmitSchema = z
           'order of name. The name of a file that exists is that file, whatever characters it has. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
         example: ['street.jpg'],
       }),
+    literal_paths: z
+      .boolean()
+      .nullish()
+      .openapi({
+        default: false,
+        description:
+          'Each of image_paths is the name of a file, whatever characters it has: no folder and no glob is looked for, and ' +
+          'what is no picture is an error of that image',
+      }),
     upload: forOwnPages(
       uploadIdSchema
         .openapi({
@@ -130,7 +139,7 @@ export const jobSubmitSchema = z
   });
 
 export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
-export type JobSettingsBody = Omit<JobSubmitBody, 'image_paths' | 'upload'>;
+export type JobSettingsBody = Omit<JobSubmitBody, 'image_paths' | 'literal_paths' | 'upload'>;
 
 const MANY_PATHS = 1_000;
 const CAR = 'car';
@@ -214,15 +223,19 @@ export function createReadSettings(
 }
 
 async function findImages(
-  { upload, image_paths: paths }: JobSubmitBody,
+  { upload, image_paths: paths, literal_paths: areLiteral }: JobSubmitBody,
   keyId: string | null,
   { config, uploads }: Pick<AppDeps, 'config' | 'uploads'>,
 ): Promise<{ images: string[]; leftOut: LeftOut }> {
   const { imageRoots, maxImagesPerJob } = config;
-  if (!upload) return expandImagePaths(paths, imageRoots, maxImagesPerJob);
+  const find = (roots: readonly string[]) =>
+    areLiteral === true
+      ? literalPaths(paths, roots)
+      : expandImagePaths(paths, roots, maxImagesPerJob);
+  if (!upload) return find(imageRoots);
   const { root, leftOut } = await uploads.forJob(upload, keyId);
   for (const [index, path] of paths.entries()) checkImagePath(path, [], `#/image_paths/${index}`);
-  const { images } = await expandImagePaths(paths, [root], maxImagesPerJob);
+  const { images } = await find([root]);
   return { images, leftOut: leftOut(images) };
 }
 

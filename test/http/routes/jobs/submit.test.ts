@@ -105,6 +105,20 @@ test('the answer says how many images the job has, and what its folders left out
   rmSync(root, { recursive: true });
 });
 
+test('literal paths are files, whatever they look like; those that are refused are named', async () => {
+  const app = compose();
+  const image_paths = ['*', 'no-folder/', '[a]{b}?.jpg', `${ROOT}/**`];
+  const { status, body } = await post(app, PATH, { ...cars, image_paths, literal_paths: true });
+  expect(status).toBe(202);
+  expect(await app.jobs.specOf(body.job_id as string)).toMatchObject({ imagePaths: image_paths });
+  const refused = { ...cars, image_paths: ['/b', 'a', '../a'], literal_paths: true };
+  expect(await post(app, PATH, refused)).toMatchObject({
+    body: { code: 'path_not_allowed' },
+  });
+  const pointers = (await post(app, PATH, refused)).body.errors as { pointer: string }[];
+  expect(pointers.map(({ pointer }) => pointer)).toEqual(['#/image_paths/0', '#/image_paths/2']);
+});
+
 test.each([
   ['detect_cars', ['car']],
   ['detect_vehicles', [...DEFAULT_VEHICLES]],
