@@ -9,6 +9,7 @@ import type { Asked, Refined } from './asked-boxes.js';
 import { AskedRows, NeedsView } from './asked-rows.js';
 import {
   hourBounds,
+  rowsOfJob,
   type CountScope,
   type HourText,
   type JobsOf,
@@ -23,6 +24,8 @@ import { Tally, type CountFigures, type Counted, type CountedJob } from './count
 import { jobNotFound } from './job.js';
 import { partsOf, type AskedJobRow } from './job-parts.js';
 import { taskId } from './job-records.js';
+import { runsAgain, takenBackIn } from './retried-jobs.js';
+import { inSteps, ROWS_PER_STEP, type Numbered, type Steps } from './steps.js';
 import { conditions } from './job-reads.js';
 import { askedSettings } from './job-rows.js';
 import { placeRows, type FoundPlaces } from './cameras/place-rows.js';
@@ -31,8 +34,6 @@ import { standingImages, type StandingImages } from './cameras/standing-images.j
 import { markedTag } from './marked-tags.js';
 import type { Statements } from './statements.js';
 
-/** So many rows are read between two other calls: they take a few milliseconds. */
-const ROWS_PER_STEP = 1000;
 /** Jobs of which one is removed while they are read are read again. */
 const TRIES = 5;
 
@@ -67,13 +68,13 @@ export class CountReads {
   }
 
   /**
-   * Counts by the question of each job, or by another one. Throws `storage_unavailable` where jobs of a scope that is
-   * asked were removed during each try.
+   * Counts by the question of each job, or by another one. Throws `storage_unavailable` where jobs of a scope whose
+   * jobs are read were removed during each try.
    */
   *countSums(scope: CountScope, asked: Asked | null): Answer<Counted> {
-    return yield* this.#undisturbed(asked !== null && isOfMany(scope), () =>
-      this.#count(scope, asked),
-    );
+    const hasJobs =
+      asked !== null || scope.isStored === true || runsAgain(this.#statements, scope).length > 0;
+    return yield* this.#undisturbed(hasJobs && isOfMany(scope), () => this.#count(scope, asked));
   }
 
   /** Like `countSums`, without the boxes in dismissed places of the images of stored jobs. */
@@ -217,7 +218,7 @@ export class CountReads {
     { camera }: PictureRule,
   ): Steps<{ pictures: CameraPictures; figures: CountFigures }> {
     const { jobs } = scope;
-    const tally = new Tally();
+    const tally = new Tally(yield* takenBackIn(this.#statements, scope));
     if (typeof jobs !== 'number') yield* this.#countScope(tally, { ...scope, jobs }, false);
     const pictures = new CameraPictures(this.#statements, camera, hourBounds(scope));
     yield* pictures.gather(this.#answering(tally, scope, asked));
@@ -225,13 +226,14 @@ export class CountReads {
   }
 
   *#count(scope: CountScope, asked: Asked | null): Steps<Counted> {
-    const { jobs } = scope;
-    const tally = new Tally();
+    const { jobs, isStored = typeof jobs === 'number' } = scope;
+    const tally = new Tally(yield* takenBackIn(this.#statements, scope));
     if (typeof jobs !== 'number')
-      yield* this.#countScope(tally, { ...scope, jobs }, asked === null);
+      yield* this.#countScope(tally, { ...scope, jobs }, asked === null && !isStored);
     if (asked !== null) yield* this.#countAsked(tally, scope, asked);
-    else if (typeof jobs !== 'number') yield* this.#countJobs(tally, scope);
-    else yield* this.#countJob(tally, jobs);
+    else if (!isStored) yield* this.#countJobs(tally, scope);
+    else for (const job of this.#eachJob(scope)) yield* this.#countJob(tally, job);
+    if (asked === null) tally.takeBack();
     return tally.result(scope);
   }
 
@@ -244,12 +246,16 @@ export class CountReads {
     const { keyId, watch, tag } = scope.jobs;
     const sql = `SELECT number, folder, hour, sum, removed FROM scope_counts
       WHERE number > ? AND owner = coalesce(?, owner) AND watch = coalesce(?, watch) AND instr(tags, ?)
-        AND hour >= ? AND hour < ? AND removed >= ? ORDER BY number LIMIT ${ROWS_PER_STEP}`;
+        AND hour >= ? AND hour < ? AND (? OR removed > 0) ORDER BY number LIMIT ${ROWS_PER_STEP}`;
     const values = [keyId, watch ?? null, tag === undefined ? '' : markedTag(tag)];
-    const least = isCounted ? 0 : 1;
     const read = (after: number) =>
-      this.#statements.all(sql, after, ...values, ...hourBounds(scope), least) as (HourText &
-        Numbered & { removed: number })[];
+      this.#statements.all(
+        sql,
+        after,
+        ...values,
+        ...hourBounds(scope),
+        Number(isCounted),
+      ) as (HourText & Numbered & { removed: number })[];
     yield* inSteps(0, read, (row) => {
       tally.addRemoved(row.removed);
       if (isCounted) tally.addRow(row);
@@ -270,14 +276,9 @@ export class CountReads {
     });
   }
 
-  *#countJob(tally: Tally, jobNumber: number): Steps<void> {
-    for (const job of this.#jobs({ jobs: jobNumber }, 0)) tally.addJob(job);
-    const sql = `SELECT number, folder, hour, sum FROM job_counts WHERE number > ? AND number < ?
-      ORDER BY number LIMIT ${ROWS_PER_STEP}`;
-    const end = taskId(jobNumber + 1, 0);
-    const read = (after: number) =>
-      this.#statements.all(sql, after, end) as (HourText & Numbered)[];
-    yield* inSteps(taskId(jobNumber, 0) - 1, read, (row) => {
+  *#countJob(tally: Tally, job: CountedJob): Steps<void> {
+    tally.addJob(job);
+    yield* rowsOfJob(this.#statements, job.number, (row) => {
       tally.addRow(row);
     });
   }
@@ -300,8 +301,9 @@ export class CountReads {
   ): Generator<AskedJobRow | null, void> {
     for (const row of this.#eachJob(scope)) {
       const { isRefused, ...settings } = tally.settings(row.settings, asked);
-      const hasImages = this.#addOwn(tally, scope, row, isRefused);
-      yield hasImages && !isRefused ? { ...row, settings } : null;
+      const runAgain = tally.runAgain(row.number);
+      const hasImages = this.#addOwn(tally, scope, row, isRefused) && runAgain !== 'all';
+      yield hasImages && !isRefused ? { ...row, settings, isRetried: runAgain === 'failed' } : null;
     }
   }
 
@@ -316,7 +318,7 @@ export class CountReads {
     ) as (HourText & Numbered)[];
     this.#asked.remember(rows);
     tally.addJob(job);
-    for (const row of rows) tally.addUnasked(row, isRefused);
+    tally.addUnasked(job.number, rows, isRefused);
     return rows.length > 0;
   }
 
@@ -341,30 +343,9 @@ export class CountReads {
 
 const JOBS_PER_READ = 100;
 
-/** A long read: between two steps the thread serves other calls. */
-type Steps<T> = Generator<undefined, T>;
-
 type Answer<T> = Steps<T | { viewNeeded: ViewNeeded }>;
 
 const isOfMany = ({ jobs }: CountScope): boolean => typeof jobs !== 'number';
-
-interface Numbered {
-  number: number;
-}
-
-/** Reads rows in the order of their numbers, those after the last one in each step. */
-function* inSteps<T extends Numbered>(
-  after: number,
-  read: (after: number) => T[],
-  add: (row: T) => void,
-): Steps<void> {
-  for (let last: number | undefined = after; last !== undefined;) {
-    const rows = read(last);
-    for (const row of rows) add(row);
-    last = rows.length < ROWS_PER_STEP ? undefined : rows.at(-1)?.number;
-    yield;
-  }
-}
 
 /** `FROM` and `WHERE` of the jobs of the scope after this one. */
 function jobsAfter({ jobs }: CountScope, after: number) {

@@ -7,6 +7,7 @@ import { CountSum, negated, type HourRow, type SumRow } from './count-sum.js';
 import type { ImageCounts } from './job.js';
 import { MAX_IMAGES, taskId } from './job-records.js';
 import type { Statements } from './statements.js';
+import { inSteps, ROWS_PER_STEP, type Numbered, type Steps } from './steps.js';
 
 /** An hour of wall time, as rows have it; empty where the time is not known. */
 export function hourOf(taken: string | null): string {
@@ -167,6 +168,21 @@ export interface CountScope {
   jobs: number | JobsOf;
   from?: string | undefined;
   until?: string | undefined;
+  /** Images of removed jobs are not counted. */
+  isStored?: boolean;
+}
+
+/** Reads the rows of a job. */
+export function rowsOfJob(
+  statements: Statements,
+  jobNumber: number,
+  add: (row: HourText) => void,
+): Steps<void> {
+  const sql = `SELECT number, folder, hour, sum FROM job_counts WHERE number > ? AND number < ?
+    ORDER BY number LIMIT ${ROWS_PER_STEP}`;
+  const end = taskId(jobNumber + 1, 0);
+  const read = (after: number) => statements.all(sql, after, end) as (HourText & Numbered)[];
+  return inSteps(taskId(jobNumber, 0) - 1, read, add);
 }
 
 /** After each hour, whose year begins with a digit. */
@@ -192,10 +208,14 @@ export class ScopeCounts {
     this.#most = most;
   }
 
-  /** Notes the removal of a job; `take` follows. `isKept`: its images stay counted. */
-  jobRemoved(number: number, isKept: boolean): void {
+  /**
+   * Notes the removal of a job; `take` follows. `isKept`: its images stay counted, but for those that are taken back.
+   */
+  jobRemoved(number: number, isKept: boolean, takenBack: readonly HourRow[] = []): void {
     this.moves += 1;
-    const { owner = null, watch = null, tags = '' } = scopeOf(this.#statements, number) ?? {};
+    const scope = scopeOf(this.#statements, number);
+    if (scope !== null) for (const row of takenBack) this.#takeBack(scope, row);
+    const { owner = null, watch = null, tags = '' } = scope ?? {};
     this.#statements.run(
       'INSERT INTO swept_jobs (number, owner, watch, tags, kept) VALUES (?, ?, ?, ?, ?)',
       number,
@@ -204,6 +224,17 @@ export class ScopeCounts {
       tags,
       isKept && this.#most > 0 ? 1 : 0,
     );
+  }
+
+  /** `take` notes all images of the job as removed. */
+  #takeBack(scope: Scope, { sum, ...at }: HourRow): void {
+    this.#noteRemoved(scope, at, sum.images);
+    addToScope(this.#statements, scope, at, sum);
+  }
+
+  #noteRemoved(scope: Scope, at: At, images: number): void {
+    const sql = `UPDATE scope_counts SET removed = removed + ? WHERE ${OF_SCOPE}`;
+    this.#statements.run(sql, images, ...keyOf(scope, at));
   }
 
   /** Removes rows of a removed job, at most `limit`. Returns how many. */
@@ -221,10 +252,7 @@ export class ScopeCounts {
     for (const { sum: text, ...at } of rows) {
       const sum = JSON.parse(text) as SumRow;
       if (kept === 0) addToScope(this.#statements, scope, at, negated(sum));
-      else {
-        const sql = `UPDATE scope_counts SET removed = removed + ? WHERE ${OF_SCOPE}`;
-        this.#statements.run(sql, sum.images, ...keyOf(scope, at));
-      }
+      else this.#noteRemoved(scope, at, sum.images);
     }
     return rows.length;
   }

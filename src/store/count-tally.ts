@@ -7,6 +7,7 @@ import { SumsByHour, type CountSum, type HourRow, type SumRow } from './count-su
 import { jobNotFound } from './job.js';
 import type { AskedJobRow } from './job-parts.js';
 import { askedSettings } from './job-rows.js';
+import type { RunAgain, TakenBack } from './retried-jobs.js';
 
 /** Images that are counted or not. */
 export interface CountFigures {
@@ -35,6 +36,7 @@ export interface CountedJob extends Omit<AskedJobRow, 'settings'> {
 }
 
 export class Tally {
+  readonly #takenBack: ReadonlyMap<number, TakenBack>;
   readonly #sums = new SumsByHour();
   /** The same sums. */
   readonly #byPlace = new Map<Place, CountSum>();
@@ -48,22 +50,52 @@ export class Tally {
     unansweredImages: 0,
   };
 
-  addJob({ waiting, completedAt }: Pick<CountedJob, 'waiting' | 'completedAt'>): void {
+  /** `takenBack`: by the numbers of their jobs. */
+  constructor(takenBack: ReadonlyMap<number, TakenBack>) {
+    this.#takenBack = takenBack;
+  }
+
+  addJob({
+    number,
+    waiting,
+    completedAt,
+  }: Pick<CountedJob, 'number' | 'waiting' | 'completedAt'>): void {
     this.#figures.jobs += 1;
+    if (this.#takenBack.has(number)) return;
     this.#figures[completedAt === null ? 'pendingImages' : 'notRunImages'] += waiting;
+  }
+
+  runAgain(jobNumber: number): RunAgain | null {
+    return this.#takenBack.get(jobNumber)?.images ?? null;
   }
 
   addRow({ folder, hour, sum }: HourText): void {
     this.#sums.of(folder, hour).merge(JSON.parse(sum) as SumRow);
   }
 
-  addRemoved(images: number): void {
-    this.#figures.removedImages += images;
+  /** After the rows of all jobs. */
+  takeBack(): void {
+    for (const { sums } of this.#takenBack.values()) {
+      for (const { folder, hour, sum } of sums) this.#sums.of(folder, hour).merge(sum);
+    }
   }
 
-  /** Images without a result, and the sources of all times. */
-  addUnasked({ folder, hour, sum }: HourText, isRefused: boolean): void {
-    const { images, failed, sources } = JSON.parse(sum) as SumRow;
+  addRemoved(images: number): void {
+    // While a job is being removed, what was taken back of it is noted before the rest.
+    this.#figures.removedImages += Math.max(0, images);
+  }
+
+  /** Adds the images without a result of a job, and the sources of all times. */
+  addUnasked(jobNumber: number, rows: readonly HourText[], isRefused: boolean): void {
+    for (const { sum, ...at } of rows) {
+      this.#addUnasked({ ...at, sum: JSON.parse(sum) as SumRow }, isRefused);
+    }
+    const { sums = [] } = this.#takenBack.get(jobNumber) ?? {};
+    for (const row of sums) this.#addUnasked(row, isRefused);
+  }
+
+  #addUnasked({ folder, hour, sum }: HourRow, isRefused: boolean): void {
+    const { images, failed, sources } = sum;
     if (isRefused) this.#figures.unansweredImages += images;
     else {
       const part = { images: failed, failed, empty: 0, classes: {}, sources };
@@ -108,7 +140,9 @@ export class Tally {
   }
 
   result(scope: CountScope): Counted {
-    return { sums: this.#sums.rows(), steps: [...this.#steps], ...this.figures(scope) };
+    // All images of an hour may be run again.
+    const sums = this.#sums.rows().filter(({ sum: { images } }) => images > 0);
+    return { sums, steps: [...this.#steps], ...this.figures(scope) };
   }
 
   /** Throws `job_not_found` where a job was to be counted and is gone. */

@@ -9,6 +9,8 @@ export interface AskedJobRow {
   /** Images with a result. */
   succeeded: number;
   settings: Pick<JobSettings, 'options' | 'scoreFloor'>;
+  /** True: its failed images count in a retry. */
+  isRetried?: boolean;
 }
 
 /** Images of a job: the one with the index `from`, and those after it before `until`. */

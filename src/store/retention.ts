@@ -13,6 +13,8 @@ import type { RunningTime } from './running-time.js';
 import type { ScopeCounts, SweptJob } from './count-rows.js';
 import type { Statements } from './statements.js';
 import { allUse } from './key-use-rows.js';
+import { takenBackOf } from './retried-jobs.js';
+import { atOnce } from './steps.js';
 
 const JOBS_PER_CALL = 50;
 /** Share of its mark from which on the oldest jobs of a key are removed. */
@@ -237,7 +239,9 @@ export class Retention {
 
   #remove(jobs: readonly EndedJob[]): void {
     for (const { number } of jobs) {
-      this.#scopes.jobRemoved(number, true);
+      const { images, sums = [] } = atOnce(takenBackOf(this.#statements, number)) ?? {};
+      if (images === 'all') this.#scopes.jobRemoved(number, false);
+      else this.#scopes.jobRemoved(number, true, sums);
       this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
     }
   }

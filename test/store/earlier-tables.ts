@@ -15,8 +15,8 @@ const COLUMNS = {
   ],
 };
 const INDEXES = [
-  ...['removable_jobs', 'kept_jobs', 'jobs_by_upload', 'jobs_by_watch'],
-  ...['images_by_reuse_key', 'images_by_content_key'],
+  ...['removable_jobs', 'kept_jobs', 'jobs_by_upload', 'jobs_by_watch', 'jobs_by_retry'],
+  ...['images_by_reuse_key', 'images_by_content_key', 'failed_images'],
 ];
 const TABLES = [
   ...['job_listings', 'drawn_copies', 'uploads', 'watches', 'watched_files', 'dropped_watches'],

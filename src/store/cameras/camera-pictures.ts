@@ -74,13 +74,15 @@ export class CameraPictures {
     for (const parts of partsOf(jobs)) {
       for (const { job } of parts) this.#jobs.set(job.number, job);
       const rows = this.#statements.all(
-        `SELECT image_facts.task, job_images.path, taken
+        `SELECT image_facts.task, job_images.path, taken, failed
          FROM ${inParts('image_facts')} CROSS JOIN job_images USING (task)
          WHERE coalesce(taken, '') >= ? AND coalesce(taken, '') < ?`,
         rangesOf(parts),
         ...this.#hours,
-      ) as Pick<PictureRow, 'task' | 'path' | 'taken'>[];
-      for (const row of rows) this.#add(row);
+      ) as Pick<PictureRow, 'task' | 'path' | 'taken' | 'failed'>[];
+      for (const row of rows) {
+        if (row.failed === 0 || this.#jobOf(row).isRetried !== true) this.#add(row);
+      }
       yield;
     }
   }
@@ -111,7 +113,7 @@ export class CameraPictures {
     }
   }
 
-  #jobOf({ task }: PictureRow): AskedJobRow {
+  #jobOf({ task }: Pick<PictureRow, 'task'>): AskedJobRow {
     const job = this.#jobs.get(jobNumberOf(task));
     if (job === undefined) throw new Error('A picture is of a job that was not read.');
     return job;

@@ -403,4 +403,9 @@ export const MIGRATIONS = [
   ALTER TABLE dismissed_places ADD COLUMN named TEXT;
   `,
   BOX_DESCRIPTORS,
+  `
+  -- What counts over jobs leave out of a job because a retry has run it again: see src/store/retried-jobs.ts.
+  CREATE INDEX jobs_by_retry ON jobs (retry_of) WHERE retry_of IS NOT NULL;
+  CREATE INDEX failed_images ON image_facts (task) WHERE failed;
+  `,
 ];

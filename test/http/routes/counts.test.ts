@@ -56,10 +56,16 @@ const groupsOf = async (query: string) =>
     class_counts,
   ]);
 
+async function sweep(jobsBefore: number): Promise<void> {
+  while ((await jobs.store.sweep({ jobsBefore, eventsBefore: 0, keysBefore: 0 })).more);
+}
+
 /** As retention does it, for all jobs that have ended. */
-async function retention(): Promise<void> {
-  const never = { eventsBefore: 0, keysBefore: 0 };
-  while ((await jobs.store.sweep({ jobsBefore: Date.now() / 1000 + 60, ...never })).more);
+const retention = () => sweep(Date.now() / 1000 + 60);
+
+async function removed(jobId: string): Promise<void> {
+  await jobs.service.remove(jobId, null);
+  await sweep(0);
 }
 
 test('jobs with a tag are added up by hour, day and folder, each by its own question', async () => {
@@ -235,6 +241,61 @@ test('counts outlive results that retention removes, and go with a job that is d
   await jobs.service.remove(deleted, null);
   await retention();
   expect(await counts('tag=gate')).toEqual({ ...before, jobs: 0, removed_images: 3 });
+});
+
+/** A retry that has ended. */
+async function retried(id: string, images: 'failed' | 'all' = 'failed'): Promise<string> {
+  const { body } = await post(app, `/v1/jobs/${id}/retry?images=${images}`, {});
+  await ended(jobs.service, body.job_id as string);
+  return body.job_id as string;
+}
+
+const imagesOf = async (query: string) => {
+  const { total } = await counts(`tag=gate&${query}`);
+  return [total.images, total.failed_images, total.detections];
+};
+
+test('an image that is run again counts once, with its newest outcome, also when its first job is removed', async () => {
+  const paths = [at('north', '140000'), at('north', '141000_broken'), at('south', 'broken')];
+  const first = await job(paths);
+  const asked = 'confidence_threshold=0.3';
+  const everywhere = async () => [
+    await imagesOf('by=folder'),
+    await imagesOf(asked),
+    await imagesOf('by=event'),
+    await imagesOf(`by=event&${asked}`),
+  ];
+  expect(await imagesOf('')).toEqual([3, 2, 2]);
+  const second = await retried(first);
+  const threeOf = (failed: number, boxes: number, asks: number) => [
+    ...[[3, failed, boxes], [3, failed, asks]],
+    ...[[3, failed, boxes], [3, failed, asks]],
+  ]; // prettier-ignore
+  expect(await everywhere()).toEqual(threeOf(2, 2, 3));
+  detector.answer = ({ path }) => (path.includes('south') ? 'invalid_image' : 'ok');
+  const third = await retried(second);
+  expect(await everywhere()).toEqual(threeOf(1, 4, 6));
+  expect(await imagesOf('from=2025-11-26')).toEqual([2, 0, 4]);
+  expect(await counts('tag=gate')).toMatchObject({
+    ...{ jobs: 3, pending_images: 0, not_run_images: 0, removed_images: 0 },
+    total: { time_sources: { name: 2, none: 1 } },
+  });
+  expect((await get(app, `/v1/jobs/${first}/counts`)).body.total).toMatchObject({ images: 3 });
+  // Retried once more beside the others: of two runs the newest counts.
+  detector.answer = () => 'ok';
+  const beside = await retried(second);
+  expect(await everywhere()).toEqual(threeOf(0, 6, 9));
+  // Without it the run before counts again.
+  await removed(beside);
+  expect(await everywhere()).toEqual(threeOf(1, 4, 6));
+  // All at once, and the jobs that are counted in its place.
+  const all = await retried(first, 'all');
+  expect(await everywhere()).toEqual(threeOf(0, 6, 9));
+  await removed(all);
+  const before = await counts('tag=gate&by=folder');
+  await jobs.service.relabel(third, null, { keep: true });
+  await retention();
+  expect(await counts('tag=gate&by=folder')).toEqual({ ...before, jobs: 1, removed_images: 1 });
 });
 
 test('a watch has its counts by name, also once it is deleted, and an unknown one is an error', async () => {

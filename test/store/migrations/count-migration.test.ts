@@ -13,6 +13,8 @@ import { errorOutcome, okOutcome } from '../../support/outcomes.js';
 /** Takes back what the migration adds, with the times that it works out. */
 const WITHOUT_COUNTS = `
   UPDATE image_facts SET taken = NULL, taken_from = NULL WHERE taken_from <> 'exif';
+  DROP INDEX jobs_by_retry;
+  DROP INDEX failed_images;
   DROP TABLE job_counts;
   DROP TABLE scope_counts;
   ALTER TABLE image_boxes DROP COLUMN counted;
@@ -28,7 +30,7 @@ const WITHOUT_COUNTS = `
   DROP TABLE camera_events;
   ALTER TABLE outbox DROP COLUMN news;
   ALTER TABLE webhook_deliveries DROP COLUMN news;
-  PRAGMA user_version = ${SCHEMA_VERSION - 6};`;
+  PRAGMA user_version = ${SCHEMA_VERSION - 7};`;
 
 /** In the time zone of this machine. */
 const modifiedNs = String(BigInt(new Date(2025, 10, 26, 14, 30).getTime()) * 1_000_000n);
