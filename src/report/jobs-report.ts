@@ -7,8 +7,8 @@ import type { Detector } from '../execution/detector.js';
 import type { CountSums } from '../jobs/count-sums.js';
 import type { JobService } from '../jobs/job-service.js';
 import type { JobImages } from '../jobs/stored-images.js';
-import { CountSum } from '../store/count-sum.js';
-import type { Job, JobModelUse, TypedPaths } from '../store/job.js';
+import type { ImageEntry, Job, JobModelUse, TypedPaths } from '../store/job.js';
+import { runAgain } from '../store/retried-jobs.js';
 import { allKept, readReport, type ReportSource } from './read-report.js';
 import { reportPage } from './report-page.js';
 import type { NetworkRates } from './words.js';
@@ -27,7 +27,9 @@ export interface ReportedJobs {
   jobs: readonly [Job, ...Job[]];
   /** Null: the report is that of the first job. */
   run: RunFacts | null;
-  images: Pick<JobImages, 'imagePages' | 'countSums'>;
+  images: Pick<JobImages, 'imagePages'>;
+  /** Without boxes over dismissed places. */
+  counts: Pick<CountSums, 'total' | 'sums'>;
   question: Question;
   keyId: string | null;
 }
@@ -41,9 +43,10 @@ export interface ReportParts {
 }
 
 export async function jobsReport(
-  { jobs, run, images, question, keyId }: ReportedJobs,
+  { jobs: given, run, images, counts, question, keyId }: ReportedJobs,
   { jobs: service, detector, hide, version, draw }: ReportParts,
 ): Promise<string> {
+  const jobs = countedJobs(given);
   const [first] = jobs;
   const job = run === null ? first : asOneJob(jobs, run);
   const hasKept = job.spec.scoreFloor !== undefined;
@@ -51,37 +54,40 @@ export async function jobsReport(
   const report = await readReport({
     of: run === null ? 'job' : 'run',
     ...{ job, hide, draw, network: run?.network ?? null },
-    images: { imagePages: pagesOf(images, jobs), countSums: sumsOf(images, jobs) },
-    kept: kept && { imagePages: pagesOf(kept, jobs) },
+    ...{ imagePages: pagesOf(images, jobs), counts },
+    keptPages: kept && pagesOf(kept, jobs),
     // A report without licences is better than none.
     models: await detector.models().catch(() => []),
   });
   return reportPage(report, version);
 }
 
-function pagesOf(
-  images: Pick<JobImages, 'imagePages'>,
-  jobs: readonly Job[],
-): JobImages['imagePages'] {
-  return async function* () {
-    for (const { jobId } of jobs) yield* images.imagePages(jobId);
-  };
+type CountedJob = Job & { isRetried: boolean };
+
+/** The jobs with the images that count in them: one that is run again counts in its newest run, as in all counts. */
+function countedJobs(jobs: readonly [Job, ...Job[]]): [CountedJob, ...CountedJob[]] {
+  const again = runAgain(jobs);
+  const counted = jobs
+    .filter(({ jobId }) => again.get(jobId) !== 'all')
+    .map((job): CountedJob => {
+      if (!again.has(job.jobId)) return { ...job, isRetried: false };
+      const results = job.finishedImages - job.failedImages;
+      const figures = { imageCount: results, finishedImages: results, failedImages: 0 };
+      return { ...job, ...figures, isRetried: true };
+    });
+  const [first = { ...jobs[0], isRetried: false }, ...more] = counted;
+  return [first, ...more];
 }
 
-function sumsOf(
-  images: Pick<JobImages, 'countSums'>,
-  jobs: readonly Job[],
-): ReportSource['images']['countSums'] {
-  return async (_, rule) => {
-    const total = new CountSum();
-    const sums: CountSums['sums'] = [];
-    for (const { jobId } of jobs) {
-      const counted = await images.countSums(jobId, rule);
-      total.merge(counted.total.toRow());
-      for (const each of counted.sums) sums.push(each);
+async function* pagesOf(
+  images: Pick<JobImages, 'imagePages'>,
+  jobs: readonly CountedJob[],
+): AsyncGenerator<ImageEntry[], void> {
+  for (const { jobId, isRetried } of jobs) {
+    for await (const page of images.imagePages(jobId)) {
+      yield isRetried ? page.filter(({ outcome }) => outcome?.status === 'ok') : page;
     }
-    return { total, sums };
-  };
+  }
 }
 
 function asOneJob(

@@ -8,10 +8,8 @@ import type { ModelDescription } from '../api/schemas/model.js';
 import type { HideFolders } from '../answers/shown-problem.js';
 import { groupsOf } from '../answers/sum-groups.js';
 import type { CountSums } from '../jobs/count-sums.js';
-import type { JobImages } from '../jobs/stored-images.js';
-import type { PictureRule } from '../store/cameras/camera-pictures.js';
 import { CountSum, type SumRow } from '../store/count-sum.js';
-import { notRunImages, scoreFloorOf, type Job } from '../store/job.js';
+import { notRunImages, scoreFloorOf, type ImageEntry, type Job } from '../store/job.js';
 import { titleOf } from '../store/job-title.js';
 import { FailedImages, type FailureGroup } from './failed-images.js';
 import type { NetworkRates } from './words.js';
@@ -30,11 +28,11 @@ export interface ReportSource {
   of: 'job' | 'run';
   /** Its options are those of the question. */
   job: Job;
-  images: Pick<JobImages, 'imagePages'> & {
-    countSums: (jobId: string, rule: PictureRule) => Promise<Pick<CountSums, 'total' | 'sums'>>;
-  };
+  imagePages: AsyncIterable<readonly ImageEntry[]>;
+  /** Without boxes over dismissed places. */
+  counts: Pick<CountSums, 'total' | 'sums'>;
   /** Images with all boxes that the job keeps; null: it keeps none below its thresholds. */
-  kept: Pick<JobImages, 'imagePages'> | null;
+  keptPages: AsyncIterable<readonly ImageEntry[]> | null;
   /** Models of the service as they are now. */
   models: readonly ModelDescription[];
   hide: HideFolders;
@@ -116,13 +114,13 @@ export function allKept({ spec }: Job, question: Question): Question {
 }
 
 export async function readReport(source: ReportSource): Promise<Report> {
-  const { of, job, images, kept, hide, network = null } = source;
+  const { of, job, imagePages, counts, keptPages, hide, network = null } = source;
   const shown = (text: string) => shortened(hide(text));
-  const { spec, jobId } = job;
+  const { spec } = job;
   const sure = new SurePictures(spec.options);
   const failed = new FailedImages(shown);
   let boxes = 0;
-  for await (const page of images.imagePages(jobId)) {
+  for await (const page of imagePages) {
     for (const entry of page) {
       sure.add(entry);
       failed.add(entry);
@@ -130,10 +128,9 @@ export async function readReport(source: ReportSource): Promise<Report> {
     }
   }
   const almost = new AlmostPictures(spec.options);
-  if (kept !== null) {
-    for await (const page of kept.imagePages(jobId)) for (const entry of page) almost.add(entry);
+  if (keptPages !== null) {
+    for await (const page of keptPages) for (const entry of page) almost.add(entry);
   }
-  const counts = await images.countSums(jobId, COUNTED);
   const drawn = drawer(source, shown);
   const { surest, leastSure } = sure.chosen;
   return {
@@ -157,9 +154,6 @@ export async function readReport(source: ReportSource): Promise<Report> {
     scoreFloor: scoreFloorOf(spec),
   };
 }
-
-/** As the counts of the job are: without boxes over dismissed places. */
-const COUNTED = { camera: 'folder', static: 'include' } as const;
 
 function shortened(text: string): string {
   const characters = Array.from(text);

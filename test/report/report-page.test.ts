@@ -75,11 +75,9 @@ function sourceOf({ entries = [], groups = [], sources = [], ...given }: Given):
   return {
     of: 'job',
     job: jobOf(),
-    images: {
-      imagePages,
-      countSums: () => Promise.resolve({ sums: sums.rows(), total } as never),
-    },
-    kept: null,
+    imagePages: imagePages(),
+    counts: { sums: sums.rows(), total },
+    keptPages: null,
     models: [],
     hide: (text) => text.replaceAll('/srv/images/', ''),
     draw: () => Promise.resolve({ jpeg: Buffer.from('jpeg') }),

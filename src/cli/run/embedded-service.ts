@@ -16,6 +16,7 @@ import {
 } from '../../http/routes/jobs/picture-maker.js';
 import { createReadSettings, jobSubmitSchema } from '../../http/routes/jobs/read-submission.js';
 import { exportPages, exportSource } from '../../http/routes/jobs/result.js';
+import type { CountSums } from '../../jobs/count-sums.js';
 import type { JobService } from '../../jobs/job-service.js';
 import { listedJobs } from '../../jobs/listed-jobs.js';
 import { jobsReport } from '../../report/jobs-report.js';
@@ -184,7 +185,7 @@ class EmbeddedService implements RunService {
     const text = sumText('folder_hour', counts, (folder) => folder);
     return {
       ...{ classes: counts.total.classes, network, source },
-      report: [await this.#report(jobs, ended, network)],
+      report: [await this.#report(jobs, ended, { network, counts })],
       counts: countsFile(text, 'run').lines,
       pictures: chosen.map((each) => pictureSource(jobs[0], source, each, this.#making)),
     };
@@ -206,13 +207,13 @@ class EmbeddedService implements RunService {
   #report(
     jobs: readonly [Job, ...Job[]],
     { leftOut }: EndedRun,
-    network: NetworkRates | null,
+    { network, counts }: { network: NetworkRates | null; counts: CountSums },
   ): Promise<string> {
     const { parts, given } = this.#served;
     const facts = { labels: NO_LABELS, typed: typedPaths(given), leftOut, network };
     const hide = this.#hide;
     return jobsReport(
-      { jobs, run: facts, images: this.#jobs, question: {}, keyId: null },
+      { jobs, run: facts, images: this.#jobs, counts, question: {}, keyId: null },
       {
         ...{ jobs: this.#jobs, detector: parts.models.detector, hide },
         version: parts.shared.version,

@@ -15,6 +15,7 @@ import { readQuery } from '../../request/query.js';
 import { validationFailed } from '../../request/validation.js';
 import type { AddRoute, RouteSpec } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
+import { ALL_BOXES } from '../count-scope.js';
 import { JOB_ERRORS, notFinished, params } from './job-of-path.js';
 import { listQuerySchema } from './list-query.js';
 import { pictureDrawer } from './picture-maker.js';
@@ -87,6 +88,7 @@ export function reportRoutes(route: AddRoute, parts: RouteParts): void {
       if (job.completedAt === null) throw notFinished(job);
       return reply(c, job.jobId, {
         ...{ jobs: [job], run: null, images, keyId: c.get('keyId') },
+        counts: await images.countSums(job.jobId, ALL_BOXES),
         question: (await question(parts)) ?? {},
       });
     },
@@ -109,11 +111,14 @@ export function reportRoutes(route: AddRoute, parts: RouteParts): void {
       const keyId = c.get('keyId');
       const [first, ...more] = await endedJobs(jobs, { tag, keyId });
       const { job, images, otherJob } = await ask(parts, first);
+      const asked = await question(parts);
+      const scope = { jobs: { keyId, tag }, isStored: true };
       return reply(c, 'tag', {
         jobs: [job, ...more.map(otherJob)],
         run: factsOf(tag, [first, ...more]),
         ...{ images, keyId },
-        question: (await question(parts)) ?? {},
+        counts: await jobs.countsOf(scope, ALL_BOXES, asked, keyId),
+        question: asked ?? {},
       });
     },
   );

@@ -150,6 +150,27 @@ test('the jobs with a tag are one run: their images, failures and counts are add
   expect((await get(app, path, foreign)).status).toBe(403);
 });
 
+test('an image of a run that was run again is in its report once, with its newest outcome', async () => {
+  const { app } = await finished();
+  const tags = ['run'];
+  const first = await submitted(app, { image_paths, tags });
+  const failed = errorOutcome('invalid_image', 'It is damaged.');
+  await app.jobs.finish(first, [okOutcome(['car']), failed, failed, okOutcome([])]);
+  const { body: retry } = await post(app, `/v1/jobs/${first}/retry`, {});
+  await app.jobs.finish(retry.job_id as string, [okOutcome(['bus', 'bus']), failed]);
+  const page = (await get(app, '/v1/report?tag=run')).body as string;
+  for (const [name, value] of [
+    ['Images', 4],
+    ['With a result', 3],
+    ['Failed', 1],
+    ['Boxes', 3],
+  ]) {
+    expect(page).toMatch(new RegExp(`<dt>${name}</dt>\\s*<dd>${value}</dd>`));
+  }
+  expect(page).toContain('bad.jpg');
+  expect(page.match(/It is damaged\./g)).toHaveLength(1);
+});
+
 test('it is for ended jobs, for known fields, and not for pages of other origins', async () => {
   const { app, id } = await finished();
   const running = await submitted(app, { image_paths });
