@@ -19,7 +19,7 @@ import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
 import { defaultModelName, withSuffix } from '../models/model-folder.js';
 import type { Config } from '../settings/config.js';
-import { stemOf } from '../export/pictures.js';
+import { stemOf } from '../export/file-names.js';
 import { UniqueStems } from '../export/yolo.js';
 import type { ChosenPictures } from '../http/routes/jobs/picture-maker.js';
 import { chosenPictures } from './chosen-pictures.js';

@@ -2,13 +2,13 @@
  * Pictures that show the boxes of images: drawn, covered or cut out. As a zip, a table in it says which image each
  * picture is of, and `left-out.txt` which images have none, and why.
  */
-import { posix } from 'node:path';
 import type { PictureKind } from '../api/job-values.js';
 import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { rounded } from '../base/rounded.js';
 import { exactCell } from './csv.js';
 import { isProcessed, type ExportSource, type ProcessedEntry } from './export-source.js';
-import { safeName, UniqueStems } from './yolo.js';
+import { classFolder, stemOf } from './file-names.js';
+import { UniqueStems } from './yolo.js';
 import { zipped, type ZipFile } from './zipped.js';
 
 /** The pictures of an image, or in words why there are none. */
@@ -77,7 +77,7 @@ const KINDS: Readonly<Record<PictureKind, Kind>> = {
     columns: 'crop,image_path,class,confidence,x_min,y_min,x_max,y_max\r\n',
     filesOf: (stem, path, boxes) =>
       boxes.map(({ number, box: { class: label, confidence, box } }) => {
-        const name = `${folderOf(label)}/${stem}-${number}.jpg`;
+        const name = `${classFolder(label)}/${stem}-${number}.jpg`;
         const numbers = [rounded(confidence, 6), ...box.map((side) => rounded(side, 3))].join(',');
         const row = `${exactCell(name)},${exactCell(path)},${exactCell(label)},${numbers}\r\n`;
         return { name, row };
@@ -163,20 +163,4 @@ async function* filesOfZip(source: PictureSource): AsyncGenerator<ZipFile, void>
   }
   yield { name: table, content: tables.rows.join('') };
   if (tables.leftOut.length > 0) yield { name: 'left-out.txt', content: tables.leftOut.join('') };
-}
-
-/** With a number and an ending behind it, a file system still takes the name. */
-const MOST_NAME_BYTES = 180;
-
-/** The name of a picture, without its ending. */
-export const stemOf = (path: string): string => shortName(posix.parse(path).name);
-
-/** A class may be called anything: its folder is one folder, within that of the crops. */
-const folderOf = (name: string): string =>
-  shortName(name.replaceAll('/', '_')).replace(/[. ]+$/, '') || '_';
-
-function shortName(name: string): string {
-  return Buffer.from(safeName(name))
-    .toString('utf8', 0, MOST_NAME_BYTES)
-    .replace(/\uFFFD$/, '');
 }

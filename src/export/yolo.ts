@@ -6,6 +6,7 @@ import { posix } from 'node:path';
 import type { Detection, ImageSize } from '../api/schemas/image.js';
 import { exactCell } from './csv.js';
 import { ClassNumbers, isProcessed, type ExportSource } from './export-source.js';
+import { safeName } from './file-names.js';
 import { zipped, type ZipFile } from './zipped.js';
 
 export function writeYolo(source: ExportSource): AsyncGenerator<Uint8Array, void> {
@@ -76,12 +77,6 @@ export class UniqueStems {
     if (unique !== stem) this.#taken.set(unique.toLowerCase(), 0);
     return unique;
   }
-}
-
-/** The name without the characters that some file systems refuse. */
-export function safeName(name: string): string {
-  // eslint-disable-next-line no-control-regex
-  return name.replace(/[\\:*?"<>|\x00-\x1f]/g, '_');
 }
 
 /** A JSON text is a YAML text: any class name is quoted right. */

@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { syncFolder } from '../../base/sync-folder.js';
 import { isProcessed, type ExportedImage } from '../../export/export-source.js';
-import { safeName } from '../../export/yolo.js';
+import { classFolder } from '../../export/file-names.js';
 import { hasEscapes, pathOnDisk } from '../../files/listing/byte-names.js';
 import { SORT_LIST, SORTED, type Named } from './named-files.js';
 import { writeWhole } from './run-files.js';
@@ -35,15 +35,9 @@ function outcomeFolder(image: ExportedImage): string {
   if (!isProcessed(image)) return OTHERS.failed;
   const [name, ...others] = new Set(image.detections.map((detection) => detection.class));
   if (name === undefined) return OTHERS.none;
-  return others.length > 0 ? OTHERS.many : folderName(name);
-}
-
-/** Names of classes are free text. */
-function folderName(name: string): string {
-  const safe = safeName(name.replaceAll('/', '_'))
-    .replace(/^\.+|[. ]+$/g, '_')
-    .slice(0, 100);
-  return safe === '' || Object.values(OTHERS).includes(safe) ? `${safe}_` : safe;
+  if (others.length > 0) return OTHERS.many;
+  const folder = classFolder(name);
+  return Object.values(OTHERS).includes(folder) ? `${folder}_` : folder;
 }
 
 /** Null where nothing was sorted. */
