@@ -49,7 +49,7 @@ const OPTION_GROUPS: readonly (readonly [heading: string, flags: string])[] = [
     'max-file-bytes max-pixels max-side max-body-bytes uploads-max-mb max-images-per-job ' +
       'max-queued-jobs sync-deadline-ms sync-queue volume-patience-seconds',
   ],
-  ['What is kept:', 'score-floor result-ttl-hours kept-counts store-max-mb'],
+  ['What is kept:', 'score-floor positions result-ttl-hours kept-counts store-max-mb'],
   ['Log, checks and stop:', 'log-level request-log canary-minutes watch-notices drain-seconds'],
 ];
 

@@ -37,7 +37,7 @@ export async function openJobs(parts: JobParts): Promise<Jobs> {
     removeCopies: (names) => annotator.remove(names),
     readTime: (path, root) => times.of(path, root),
     reuse: {
-      environment: JSON.stringify([version, config.rectangles]),
+      environment: JSON.stringify([version, config.rectangles, config.positions]),
       look: fileLooks(config.imageRoots),
     },
     onReused: reusedCounter(metrics),

@@ -354,6 +354,12 @@ export const settings = {
       'lowest score of the boxes that a job keeps of each image, at most 300, whatever it asks for; its results can be asked for again with any threshold above it; 1: the boxes above its own threshold',
     )
     .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
+  positions: yesOrNo
+    .default(true)
+    .describe(
+      'results have the latitude and longitude that the EXIF of a picture says; false: they are left out of whatever is answered, stored, sent or exported from then on',
+    )
+    .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
   syncDeadlineMs: limit(10_000, HOUR_MS)
     .describe(
       'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504; requests that would wait over 1.75 s are refused at once',

@@ -280,6 +280,17 @@ test('too many failures end the run', async () => {
   );
 });
 
+test('no result of a run says where its picture was taken where positions are off, also none that is taken over', async () => {
+  const from = await photos('unplaced', 1);
+  writeFileSync(join(from, 'sydney.jpg'), await photoInSydney());
+  await sleep(SETTLED_MS);
+  const placed = () => resultsOf(join(from, 'lattice-run')).filter((line) => 'latitude' in line);
+  expect(await call([from])).toMatchObject({ code: 0 });
+  expect(placed()).toHaveLength(1);
+  expect(await call([from], { env: { LATTICE_POSITIONS: 'off' } })).toMatchObject({ code: 0 });
+  expect(placed()).toEqual([]);
+});
+
 test('pictures with a position are on a map and keep it when they are taken over; the run is sorted and undone', async () => {
   const from = await photos('sorted', 2);
   const run = join(from, 'lattice-run');

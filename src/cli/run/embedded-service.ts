@@ -125,7 +125,7 @@ class EmbeddedService implements RunService {
     this.#served = served;
     this.#jobs = served.parts.jobs.service;
     this.#hide = createHideFolders(served.config);
-    this.settings = JSON.stringify(served.settings);
+    this.settings = JSON.stringify([served.settings, served.config.positions]);
     this.imagesPerJob = served.config.maxImagesPerJob;
   }
 

@@ -55,6 +55,8 @@ export interface NativeWorkerParts {
   threads: number;
   /** The lowest score of boxes that the engine is asked for, where a request has no `scoreFloor`. */
   scoreFloor: number;
+  /** False: results do not say where a picture was taken. */
+  positions: boolean;
   core: Core;
   registry: ModelRegistry;
   selfCheck: Pick<SelfCheck, 'stop'>;
@@ -179,7 +181,7 @@ export class NativeWorker implements Worker {
       modelDigest: digest,
       ...(source !== digest && { quantizedFrom: source }),
       ...(own.file !== null && { file: own.file }),
-      ...own.position,
+      ...(this.#parts.positions && own.position),
       model: options.modelName,
       workerId: this.workerId,
       ...(scoreFloor !== undefined && { found: packFound(found) }),

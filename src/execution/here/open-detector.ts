@@ -77,7 +77,7 @@ export async function openDetector(
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
     nodeId: hostname(),
     threads: config.threads,
-    scoreFloor: config.scoreFloor,
+    ...{ scoreFloor: config.scoreFloor, positions: config.positions },
     core,
     registry,
     selfCheck,

@@ -48,6 +48,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
     workerId: 'gpu',
     nodeId: 'here',
     scoreFloor: 1,
+    positions: true,
     threads: 1,
     core: core as unknown as Core,
     registry: registry as unknown as ModelRegistry,

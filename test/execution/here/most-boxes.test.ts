@@ -60,6 +60,7 @@ function openWorker() {
     workerId: 'gpu',
     nodeId: 'here',
     scoreFloor: 0.05,
+    positions: true,
     threads: 1,
     core: { run } as unknown as Core,
     registry: registry as unknown as ModelRegistry,

@@ -61,6 +61,21 @@ test('a result says where the picture was taken, whether it is a file or was sen
   }
 });
 
+test('no result has a position where the settings leave positions out', async () => {
+  writeFileSync(join(scratch, 'sydney.jpg'), await photoInSydney());
+  const settings = { imageRoots: scratch, positions: 'off' };
+  const detector = await openDetector(config(settings), silent);
+  const options = { modelName: 'tiny-v8.pt', ...DEFAULT_PARAMETERS, classes: null };
+  try {
+    const result = await detector.detect({ path: 'sydney.jpg', kind: 'async', options });
+    expect(result.image.width).toBeGreaterThan(0);
+    expect(result).not.toHaveProperty('latitude');
+    expect(result).not.toHaveProperty('longitude');
+  } finally {
+    await detector.close();
+  }
+});
+
 describe('start of the native worker', () => {
   it('refuses a GPU that was not built in', async () => {
     await expect(openDetector(config({ device: 'cuda' }), silent)).rejects.toMatchObject({
