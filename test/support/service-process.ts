@@ -40,6 +40,8 @@ export interface ServiceOptions {
   openFiles?: number;
   /** Starts the service in place of the command line, beneath the project. */
   script?: string;
+  /** Another checkout, built, whose service is started. */
+  project?: string;
 }
 
 /** Starts `lattice serve` on a free loopback port; rejects with its output when it ends before it listens. */
@@ -50,7 +52,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const args = [...serve, '--port', '0', ...(options.flags ?? [])];
   const limit = options.openFiles === undefined ? '' : `ulimit -n ${options.openFiles};`;
   const child = spawn('sh', ['-c', `${limit} exec "$@"`, 'sh', process.execPath, ...args], {
-    cwd: PROJECT_ROOT,
+    cwd: options.project ?? PROJECT_ROOT,
     env: {
       ...process.env,
       LATTICE_DATA_DIR: dataDir,
