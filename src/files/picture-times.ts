@@ -8,19 +8,34 @@ import { timeInName, TIME_SOURCES, type PictureTime, type TimeSource } from './w
 /** Limit for the pictures of one question. */
 const WITHIN_MS = 5_000;
 const MOST_PER_QUESTION = 64;
+/** A picture whose time nobody waits for is read after so long: its file may be moved away. */
+const GATHER_MS = 100;
 
 interface Waiting {
   places: Place[];
   resolve: (times: FileTimes | null) => void;
 }
 
+/** Pictures beneath a root that are not read yet. */
+interface Gathered {
+  waiting: Waiting[];
+  /** Nothing while a question about the root is open. */
+  timer: NodeJS.Timeout | undefined;
+  isOpen: boolean;
+  /** Somebody waits for one of the pictures. */
+  isWanted: boolean;
+}
+
+/** Resolves with the time of a picture, see `PictureTimes.of`. */
+export type AwaitTime = () => Promise<PictureTime | null>;
+
 export class PictureTimes {
   readonly #roots: readonly string[];
   readonly #withinMs: number;
   /** Reads the files in its own processes, so that a volume that hangs holds no thread of the service. */
   readonly #lister = new ImageLister();
-  /** Pictures that wait by root while a question about the root is open. They become one question. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** By root: what is not read yet becomes one question. A question costs more than the pictures in it. */
+  readonly #gathered = new Map<string, Gathered>();
 
   /** `roots` are absolute. */
   constructor(roots: readonly string[], withinMs = WITHIN_MS) {
@@ -33,8 +48,18 @@ export class PictureTimes {
    * or not in time; asked once more where that was no fault of the volume. `root` is that of the path in place of the
    * image roots. Never rejects.
    */
-  async of(path: string, root?: string): Promise<PictureTime | null> {
-    const file = await this.#read(path, root === undefined ? this.#roots : [root]);
+  of(path: string, root?: string): Promise<PictureTime | null> {
+    return this.begin(path, root)();
+  }
+
+  /** As `of`: the picture is read when the function is called, with others that have begun, or 100 ms from now. */
+  begin(path: string, root?: string): AwaitTime {
+    const places = placesOfForms(path, root === undefined ? this.#roots : [root]);
+    const read = this.#gather(places);
+    return async () => this.#timeOf(path, await read());
+  }
+
+  #timeOf(path: string, file: FileTimes | null): PictureTime | null {
     const times: Record<TimeSource, string | null> = {
       exif: file?.exif ?? null,
       name: timeInName(path),
@@ -47,30 +72,60 @@ export class PictureTimes {
     return null;
   }
 
-  #read(path: string, roots: readonly string[]): Promise<FileTimes | null> {
-    const places = placesOfForms(path, roots);
+  #gather(places: Place[]): () => Promise<FileTimes | null> {
     const [first] = places;
-    if (first === undefined) return Promise.resolve(null);
-    return new Promise((resolve) => {
-      const waiting = this.#waiting.get(first.root);
-      if (waiting !== undefined) waiting.push({ places, resolve });
-      else void this.#ask(first.root, [{ places, resolve }]);
+    if (first === undefined) return () => Promise.resolve(null);
+    const gathered = this.#gatheredOf(first.root);
+    let picture: Waiting | undefined;
+    const times = new Promise<FileTimes | null>((resolve) => {
+      picture = { places, resolve };
+      gathered.waiting.push(picture);
     });
+    if (!gathered.isOpen) this.#askLater(first.root, gathered);
+    return () => {
+      if (picture !== undefined && gathered.waiting.includes(picture)) {
+        gathered.isWanted = true;
+        if (!gathered.isOpen) void this.#ask(first.root, gathered);
+      }
+      return times;
+    };
   }
 
-  async #ask(root: string, waiting: Waiting[]): Promise<void> {
-    this.#waiting.set(root, waiting);
-    while (waiting.length > 0) {
+  #gatheredOf(root: string): Gathered {
+    const existing = this.#gathered.get(root);
+    if (existing !== undefined) return existing;
+    const gathered = { waiting: [], timer: undefined, isOpen: false, isWanted: false };
+    this.#gathered.set(root, gathered);
+    return gathered;
+  }
+
+  #askLater(root: string, gathered: Gathered): void {
+    gathered.timer ??= setTimeout(() => void this.#ask(root, gathered), GATHER_MS).unref();
+  }
+
+  async #ask(root: string, gathered: Gathered): Promise<void> {
+    clearTimeout(gathered.timer);
+    gathered.timer = undefined;
+    gathered.isOpen = true;
+    const { waiting } = gathered;
+    do {
       const asked = waiting.splice(0, MOST_PER_QUESTION);
-      const query = { root, pictures: asked.map(({ places }) => places) };
-      const ask = () => this.#lister.ask('fileTimes', query, this.#withinMs);
-      const times = await ask()
-        .catch((error: unknown) => (isHanging(error) ? null : ask()))
-        .catch(() => null);
-      asked.forEach(({ resolve }, index) => {
-        resolve(times?.[index] ?? null);
-      });
-    }
-    this.#waiting.delete(root);
+      gathered.isWanted &&= waiting.length > 0;
+      await this.#answer(root, asked);
+    } while (gathered.isWanted || waiting.length >= MOST_PER_QUESTION);
+    gathered.isOpen = false;
+    if (waiting.length > 0) this.#askLater(root, gathered);
+    else this.#gathered.delete(root);
+  }
+
+  async #answer(root: string, asked: Waiting[]): Promise<void> {
+    const query = { root, pictures: asked.map(({ places }) => places) };
+    const ask = () => this.#lister.ask('fileTimes', query, this.#withinMs);
+    const times = await ask()
+      .catch((error: unknown) => (isHanging(error) ? null : ask()))
+      .catch(() => null);
+    asked.forEach(({ resolve }, index) => {
+      resolve(times?.[index] ?? null);
+    });
   }
 }

@@ -35,7 +35,7 @@ export async function openJobs(parts: JobParts): Promise<Jobs> {
     mostBytes: allowances.total('store'),
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
     removeCopies: (names) => annotator.remove(names),
-    readTime: (path, root) => times.of(path, root),
+    readTime: (path, root) => times.begin(path, root),
     reuse: {
       environment: JSON.stringify([version, config.rectangles, config.positions]),
       look: fileLooks(config.imageRoots),

@@ -129,6 +129,16 @@ test('many at once are each answered', async () => {
   );
 });
 
+test('pictures that have begun are read with the first that somebody waits for', async () => {
+  put('root/first.jpg', await plain().withExif(exif).jpeg().toBuffer());
+  put('root/moved.jpg', await plain().withExif(exif).jpeg().toBuffer());
+  const [first, moved] = ['first.jpg', 'moved.jpg'].map((path) => times.begin(path));
+  expect(await first?.()).toMatchObject({ source: 'exif' });
+  rmSync(join(root, 'moved.jpg'));
+  expect(await moved?.()).toMatchObject({ source: 'exif' });
+  expect(await first?.()).toMatchObject({ source: 'exif' });
+});
+
 test('a volume that hangs costs the time, not the answer', async (context) => {
   await using held = await holdFolder(join(root, 'cam'));
   if (held === null) return context.skip();

@@ -8,6 +8,7 @@ import type { NamedVersion } from '../../api/schemas/model.js';
 import { PLACE_RULES } from '../../cameras/place-tracker.js';
 import type { Detector } from '../../execution/detector.js';
 import type { LookAtFiles } from '../../files/file-looks.js';
+import type { AwaitTime } from '../../files/picture-times.js';
 import type { PictureTime } from '../../files/wall-time.js';
 import type { ImageOutcome, JobSettings } from '../../store/job.js';
 import { versionOf } from '../../api/version-of.js';
@@ -25,7 +26,7 @@ export type Annotate = (
 ) => Promise<string>;
 
 /** When the picture was taken. `root`: of its path, where that is beneath no image root. Never rejects. */
-export type ReadTime = (path: string, root?: string) => Promise<PictureTime | null>;
+export type ReadTime = (path: string, root?: string) => AwaitTime;
 
 export interface ImageRun {
   jobNumber: number;
@@ -95,7 +96,7 @@ export type ImageEnd =
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
   if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
-  // Read the time during the detection: later the file may be gone.
+  // The time is read during the detection, or as soon as it is over: later the file may be gone.
   const time = timeOf(runner, run);
   const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
@@ -112,7 +113,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       const keys = runner.reuse?.keysOf(settings, image.path, result) ?? null;
       const { workerId, modelDigest } = result;
       const model = versionOf({ ...result, name: result.model, digest: modelDigest });
-      return { kind: 'done', outcome, workerId, taken: await time, keys, model, ...more };
+      return { kind: 'done', outcome, workerId, taken: await time(), keys, model, ...more };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -132,7 +133,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       }
       if (await isPart(runner, run.image.path, error)) {
         const file = error.file ?? null;
-        return { kind: 'part', outcome, workerId, ...NOTHING, taken: await time, file };
+        return { kind: 'part', outcome, workerId, ...NOTHING, taken: await time(), file };
       }
       if (!passing || triedOften) {
         const { jobId, image } = run;
@@ -143,7 +144,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
             'image failed unexpectedly',
           );
         }
-        return { kind: 'done', outcome, workerId, ...NOTHING, taken: await time };
+        return { kind: 'done', outcome, workerId, ...NOTHING, taken: await time() };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
@@ -194,7 +195,7 @@ function requestOf({ jobNumber, settings, image, model, priority, deadlineMs, si
 function timeOf({ readTime, uploads }: ImageRunner, { image, settings }: ImageRun) {
   const { upload } = settings;
   const time = readTime?.(image.path, upload === undefined ? undefined : uploads.rootOf(upload));
-  return time ?? Promise.resolve(null);
+  return time ?? (() => Promise.resolve(null));
 }
 
 /** `work` with the picture of an upload: workers see the image roots only. Null for an image beneath these. */

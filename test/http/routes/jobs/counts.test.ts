@@ -31,7 +31,8 @@ const OUTCOMES = [
   okOutcome(['truck']),
 ];
 
-const openJobs = () => HeldJobs.open({ readTime: (path) => Promise.resolve(TIMES[path] ?? null) });
+const openJobs = () =>
+  HeldJobs.open({ readTime: (path) => () => Promise.resolve(TIMES[path] ?? null) });
 
 async function begin(jobs: HeldJobs, paths = PATHS): Promise<[Harness, string]> {
   const app = compose({}, {}, jobs);
@@ -311,7 +312,7 @@ test('whatever the images are, the groups of each kind add up to the job', async
   });
   const times = new Map<string, PictureTime | null>();
   await using jobs = await HeldJobs.open({
-    readTime: (path) => Promise.resolve(times.get(path) ?? null),
+    readTime: (path) => () => Promise.resolve(times.get(path) ?? null),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(image, { minLength: 1, maxLength: 12 }), async (images) => {
