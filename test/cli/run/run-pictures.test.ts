@@ -118,5 +118,5 @@ test('no name leads out of the folder, and a record that does is not followed', 
   );
   await made([image('/../../a.jpg', '..', '../..', '/')], { look: { kind: 'crops' } });
   expect(readdirSync(folder).sort()).toEqual(['crops', 'crops.csv', 'data', 'outside.jpg']);
-  expect(files('crops')).toEqual(['.._/a-2.jpg', '_/a-1.jpg', '_/a-3.jpg']);
+  expect(files('crops')).toEqual(['_/a-1.jpg', '_/a-3.jpg', '___/a-2.jpg']);
 });

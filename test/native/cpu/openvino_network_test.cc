@@ -200,7 +200,9 @@ TEST(OpenVinoNetworkTest, ALoadBesideOthersLowersOnlyThreadsOfAsyncBatches) {
     GTEST_SKIP() << "The process has the lowest priority: no thread can have a lower one.";
   }
   const TemporaryFolder folder;
-  const auto first = Load(kBundled);
+  EngineOptions alone{"f32", 2, {2, 2}, {3}};
+  alone.async_yields = false;
+  const auto first = Load(kBundled, alone);
   EngineOptions beside = KeptIn(folder.path());
   beside.beside_others = true;
   for (const bool yields : {true, false}) {
