@@ -8,8 +8,9 @@ const MORE = `
 Closed loop (--concurrency-range): so many clients, each waits for its answer. Open loop (--request-rate-range): requests
 are sent when they are due, and the latency counts from that moment. A level is measured in windows until throughput and
 latency of the last three agree. The options are named as in perf_analyzer. QUEUE, DECODE and INFERENCE are means of the
-service's own times. Exit code: 0 done, 3 a level was not stable, 1 the service refuses or is not there, 2 the command
-line is wrong, 130 Ctrl-C; the files have the levels measured before.
+service's own times. For a service on the CPU of this machine the network alone is measured at the end, in this process:
+reading, decoding and HTTP take what the best level lacks of it. Exit code: 0 done, 3 a level was not stable, 1 the
+service refuses or is not there, 2 the command line is wrong, 130 Ctrl-C; the files have the levels measured before.
 `;
 
 export const registerBench: RegisterCommand = (program, terminal) => {

@@ -34,12 +34,13 @@ export interface NetworkRates {
   alone: number;
 }
 
-export function networkText({ run, alone }: NetworkRates): string {
+/** `what`: the text names so what had the first rate. */
+export function networkText({ run, alone }: NetworkRates, what = 'the run'): string {
   const share = `${((100 * run) / alone).toFixed(0)} %`;
   const ofRun =
     run > alone ? `more (${share}), so the machine did other work then` : `${share} of it`;
   return (
     `The network alone does ${alone.toPrecision(3)} images/s on plain pixels of these shapes, measured after the run: ` +
-    `the run had ${ofRun}.`
+    `${what} had ${ofRun}.`
   );
 }

@@ -1,27 +1,31 @@
 /** `lattice bench` against a running service. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { DEMO, FEW_THREADS } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { run } from './run.js';
 
 /** Short windows that always agree. */
-const QUICK = ['-p', '100', '-s', '100000', '--warmup-request-count', '1', '-m', 'tiny-v8'];
+const QUICK = ['-p', '100', '-s', '100000', '--warmup-request-count', '1'];
 
 let folder: string;
 let service: ServiceProcess;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lattice-bench-'));
-  service = await startService({ env: FEW_THREADS });
+  const models = join(folder, 'models');
+  mkdirSync(models);
+  copyFileSync(join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx'), join(models, 'depot.onnx'));
+  service = await startService({ env: { ...FEW_THREADS, LATTICE_MODELS_DIR: models } });
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
 
-const bench = (...args: string[]) => run('bench', service.url, ...args, ...QUICK);
+const bench = (...args: string[]) => run('bench', service.url, '-m', 'tiny-v8', ...QUICK, ...args);
 
 test('clients from 1 to 3: a line per level, CSV and JSON', async () => {
   const csv = join(folder, 'levels.csv');
@@ -30,22 +34,29 @@ test('clients from 1 to 3: a line per level, CSV and JSON', async () => {
     ...['--image', 'shapes.png', '--concurrency-range', '1:3:2', '-f', csv, '--json', json],
   );
   expect(err).toBe('');
-  const [header, ...rows] = out.trimEnd().split('\n');
+  const lines = out.trimEnd().split('\n');
+  expect(lines.pop()).toMatch(
+    /^The network alone does [\d.e+]+ images\/s .*: the best level had .*\d+ %/,
+  );
+  const [header, ...rows] = lines;
   expect(header).toMatch(/^concurrency +IMAGES\/S +P50 ms +P95 ms +P99 ms +QUEUE +DECODE/);
   expect(rows.map((row) => row.split(/ +/)[0])).toEqual(['1', '3']);
-  const { kind, levels } = JSON.parse(readFileSync(json, 'utf8')) as {
+  const measured = JSON.parse(readFileSync(json, 'utf8')) as {
     kind: string;
+    network_images_per_second: number;
     levels: { load: number; latency_ms: { p99: number }; server_ms: { inference: number } }[];
   };
+  const { kind, levels } = measured;
   expect(kind).toBe('concurrency');
+  expect(measured.network_images_per_second).toBeGreaterThan(0);
   expect(levels.map(({ load }) => load)).toEqual([1, 3]);
   for (const { latency_ms, server_ms } of levels) {
     expect(server_ms.inference).toBeGreaterThan(0);
     expect(latency_ms.p99).toBeGreaterThan(server_ms.inference);
   }
-  const [names, ...lines] = readFileSync(csv, 'utf8').trimEnd().split('\n');
+  const [names, ...values] = readFileSync(csv, 'utf8').trimEnd().split('\n');
   expect(names).toMatch(/^concurrency,images_per_second,latency_ms_mean,latency_ms_p50,/);
-  expect(lines.map((line) => line.split(',')[0])).toEqual(['1', '3']);
+  expect(values.map((line) => line.split(',')[0])).toEqual(['1', '3']);
 });
 
 test('a rate of uploads stops above the latency threshold', async () => {
@@ -54,8 +65,15 @@ test('a rate of uploads stops above the latency threshold', async () => {
     ...['--request-distribution', 'poisson', '--latency-threshold', '0.01'],
   );
   expect(out).toMatch(
-    /^request_rate.*\n20 .*\np95 is above 0\.01 ms: no higher level is measured\.\n$/,
+    /^request_rate.*\n20 .*\np95 is above 0\.01 ms: no higher level is measured\.\nThe network alone does .*\n$/,
   );
+});
+
+test('a model that is not on this machine: the levels, and why the network alone is not measured', async () => {
+  const { out, err, code } = await bench('--image', 'shapes.png', '-m', 'depot');
+  expect(out.trimEnd().split('\n')).toHaveLength(2);
+  expect(err).toMatch(/^The network alone was not measured: There is no model 'depot/);
+  expect(code).toBe(0);
 });
 
 test.each([

@@ -6,12 +6,14 @@ import type { OutputPlace } from '../../base/output-place.js';
 import { HttpCaller, type ApiCall } from '../../client/http-call.js';
 import type { DetectResponse } from '../../client/records.js';
 import { withSuffix } from '../../models/model-folder.js';
-import { serviceAccess } from '../../settings/config.js';
+import { isLoopback, serviceAccess } from '../../settings/config.js';
+import { networkText } from '../../report/words.js';
 import { openClient } from '../job/open-client.js';
 import { placeOf, writeFileTo } from '../output-file.js';
 import { renderRow } from '../output-text.js';
 import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
+import type { Answered } from './network-beside.js';
 import { measureLevel, type Level, type LevelOptions } from './level.js';
 import {
   closedLoop,
@@ -55,7 +57,7 @@ export async function benchService(flags: BenchFlags, terminal: Terminal): Promi
   if (range.end === 0 && flags.latencyThreshold === 0) {
     throw new UsageError('A range without an end needs --latency-threshold.');
   }
-  const send = await senderOf(flags);
+  const { send, answered } = await senderOf(flags);
   const files = await filesOf(flags);
   const isFile = files.some(({ place }) => place.kind === 'standard output');
   const print = (text: string): void => {
@@ -64,36 +66,62 @@ export async function benchService(flags: BenchFlags, terminal: Terminal): Promi
     else terminal.out(text);
   };
   const kind = flags.requestRateRange === undefined ? 'concurrency' : 'request_rate';
-  const levels: MeasuredLevel[] = [];
+  const run: Measured = { kind, network_images_per_second: null, levels: [] };
   await untilSignal(terminal, async (signal) => {
-    await keep(files, { kind, levels }); // a file that cannot be written is told at once
+    await keep(files, run); // a file that cannot be written is told at once
     for (let each = 0; each < flags.warmupRequestCount; each += 1) await send();
     print(headerLine(kind));
     for (const load of loadsOf(range)) {
       terminal.progress?.(`${kind} ${load} ...`);
       const start = (note: Note<Timings>) => startLoad(load, flags, send, note);
       const level = { load, ...(await measureLevel(start, flags, signal)) };
-      levels.push(level);
+      run.levels.push(level);
       print(levelLine(level));
-      await keep(files, { kind, levels });
+      await keep(files, run);
       if (!level.stable) terminal.setExitCode(level.requests > 0 ? EXIT_PARTLY : EXIT_FAILED);
       if (level.requests === 0) return;
       if (isTooSlow(level, flags)) {
         const { percentile, latencyThreshold: most } = flags;
         print(`p${percentile} is above ${most} ms: no higher level is measured.`);
-        return;
+        break;
       }
     }
+    const alone = await networkAlone(answered(), terminal);
+    if (alone === null) return;
+    run.network_images_per_second = alone;
+    const best = Math.max(...run.levels.map((level) => level.images_per_second));
+    print(networkText({ run: best, alone }, 'the best level'));
+    await keep(files, run);
   });
-  await deliver(files, { kind, levels }, terminal);
+  await deliver(files, run, terminal);
+}
+
+async function networkAlone(answered: Answered | null, terminal: Terminal): Promise<number | null> {
+  if (answered === null) return null;
+  terminal.progress?.('The network alone ...');
+  // A machine that only sends requests needs no addon.
+  const { networkBeside } = await import('./network-beside.js');
+  return networkBeside(answered, terminal).catch((error: unknown) => {
+    terminal.err(`The network alone was not measured: ${(error as Error).message}`);
+    return null;
+  });
 }
 
 function isTooSlow({ deciding_ms: ms }: MeasuredLevel, { latencyThreshold }: BenchFlags): boolean {
   return latencyThreshold > 0 && ms > latencyThreshold;
 }
 
+interface Sender {
+  send: () => Promise<Timings>;
+  /** Null before an answer, and of a service on another machine, whose network cannot be measured here. */
+  answered: () => Answered | null;
+}
+
+/** So many sizes of pictures are remembered. */
+const MOST_SIZES = 16;
+
 /** Takes the images in turn. Its calls reject with `ServiceError` on any answer but boxes. */
-async function senderOf(flags: BenchFlags): Promise<() => Promise<Timings>> {
+async function senderOf(flags: BenchFlags): Promise<Sender> {
   const { image = [], upload = [], model } = flags;
   const name = model === undefined ? model : withSuffix(model);
   const files = await Promise.all(upload.map((file) => callOfFile(file, name)));
@@ -108,10 +136,20 @@ async function senderOf(flags: BenchFlags): Promise<() => Promise<Timings>> {
   const { url } = openClient(access);
   const http = new HttpCaller({ ...serviceAccess(access), url, retry: false });
   let turn = 0;
-  return async () => {
-    const answer = await http.json(calls[turn++ % calls.length] ?? first, ANSWER_MS);
-    return (answer as DetectResponse).timings_ms;
+  const sizes = new Map<string, DetectResponse['image']>();
+  let last: DetectResponse | undefined;
+  const send = async () => {
+    const json = await http.json(calls[turn++ % calls.length] ?? first, ANSWER_MS);
+    last = json as DetectResponse;
+    const { width, height } = last.image;
+    if (sizes.size < MOST_SIZES) sizes.set(`${width} x ${height}`, last.image);
+    return last.timings_ms;
   };
+  const answered = () =>
+    isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, '')) && last !== undefined
+      ? { last, sizes: [...sizes.values()] }
+      : null;
+  return { send, answered };
 }
 
 function startLoad(
@@ -184,7 +222,9 @@ const line = (cells: string[]) => renderRow(cells, [12, 8, 8, 8, 8, 7, 9, 7]);
 
 interface Measured {
   kind: string;
-  levels: readonly MeasuredLevel[];
+  /** Null where it is not measured. */
+  network_images_per_second: number | null;
+  levels: MeasuredLevel[];
 }
 
 interface LevelFile {
