@@ -17,7 +17,7 @@ import { BUILD, openWorkerRig } from '../test/support/worker-rig.js';
 import { CountingRelay } from './load/counting-relay.js';
 import { HttpClient } from './load/http-client.js';
 import { median, summarise } from './load/percentiles.js';
-import { serve, setting, type Measurement } from './setting.js';
+import { serve, setting, settingsOf, type Measurement } from './setting.js';
 import { DEFAULT_PARAMETERS } from '../src/api/options.js';
 
 const WORKERS = 16;
@@ -234,9 +234,7 @@ async function syncThroughWorker(): Promise<Measurement[]> {
   await using service = await serve(at, { LATTICE_RAY_ADDRESS: 'ray://127.0.0.1:1' });
   const worker = startWorkerProcess({
     LATTICE_SERVICE_URL: service.url.replace('http', 'ws'),
-    LATTICE_MODELS_DIR: `${at.modelPath}/..`,
-    LATTICE_IMAGE_ROOTS: at.imageRoot,
-    LATTICE_PRECISION: at.precision,
+    ...settingsOf(at),
     LATTICE_JOBS_YIELD: 'true',
   });
   const clients = [new HttpClient(embedded.url, 1), new HttpClient(service.url, 1)] as const;

@@ -25,15 +25,15 @@ export default async function footprint(): Promise<Measurement[]> {
       what: 'process start to first box',
       value: median(starts),
       unit: 'ms',
-      goal: '<= 1500',
-      met: median(starts) <= 1_500,
+      goal: '<= 900',
+      met: median(starts) <= 900,
     },
     {
       what: 'resident memory at rest, n model',
       value: median(resident),
       unit: 'MiB',
-      goal: '<= 350',
-      met: median(resident) <= 350,
+      goal: '<= 240',
+      met: median(resident) <= 240,
     },
   ];
 }

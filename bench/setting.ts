@@ -1,6 +1,6 @@
 /** Shared by the questions: the available model and photos, a service process, an in-process core. */
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { openCore, type Core, type CoreTask } from '../src/native/core.js';
 import type { NativeModel } from '../src/native/contract.js';
 import {
@@ -12,12 +12,11 @@ import {
 } from '../test/support/service-process.js';
 
 export interface Setting {
-  modelName: string;
+  /** The file of the network that is computed. */
   modelPath: string;
   imageRoot: string;
   /** Relative to `imageRoot`. */
   photos: string[];
-  precision: 'f32' | 'bf16' | 'auto';
 }
 
 /** One figure, with the other side measured in the same run where there is one. */
@@ -34,37 +33,24 @@ export interface Measurement {
   bound?: { what: string; value: number };
 }
 
-/** The public n-size model and 640-pixel photos when the shared test data is there, else what is bundled. */
-export function setting(precision: Setting['precision'] = 'auto'): Setting {
+/** The bundled detector in 8 bits, and the 640-pixel photos of the shared test data, or else the bundled one. */
+export function setting(): Setting {
+  const modelPath = join(PROJECT_ROOT, 'models/vehicles-v8n.int8.onnx');
   const photos = join(SHARED_TESTDATA, 'coco128/images');
-  const model = join(SHARED_TESTDATA, 'models/yolov8n.onnx');
-  if (hasTestdata && existsSync(model)) {
-    return {
-      modelName: 'yolov8n.pt',
-      modelPath: model,
-      imageRoot: photos,
-      photos: readdirSync(photos).sort(),
-      precision,
-    };
-  }
-  return {
-    modelName: 'yolov8n.pt',
-    modelPath: join(PROJECT_ROOT, 'models/tiny/tiny-v8.onnx'),
-    imageRoot: join(PROJECT_ROOT, 'models/demo'),
-    photos: ['shapes.png'],
-    precision,
-  };
+  return hasTestdata && existsSync(photos)
+    ? { modelPath, imageRoot: photos, photos: readdirSync(photos).sort() }
+    : { modelPath, imageRoot: join(PROJECT_ROOT, 'models/demo'), photos: ['street.jpg'] };
 }
 
+/** The model is the default one. */
+export const settingsOf = ({ modelPath, imageRoot }: Setting) => ({
+  LATTICE_MODELS_DIR: dirname(modelPath),
+  LATTICE_IMAGE_ROOTS: imageRoot,
+  LATTICE_PRECISION: 'int8',
+});
+
 export function serve(at: Setting, env: Record<string, string> = {}): Promise<ServiceProcess> {
-  return startService({
-    env: {
-      LATTICE_MODELS_DIR: join(at.modelPath, '..'),
-      LATTICE_IMAGE_ROOTS: at.imageRoot,
-      LATTICE_PRECISION: at.precision,
-      ...env,
-    },
-  });
+  return startService({ env: { ...settingsOf(at), ...env } });
 }
 
 /** CPU threads of a bare core. */
@@ -75,7 +61,6 @@ export async function openBareCore(at: Setting): Promise<{ core: Core; model: Na
   const core = openCore({
     roots: [at.imageRoot],
     device: 'cpu',
-    precision: at.precision,
     threads: THREADS,
     asyncYields: true,
     maxFileBytes: 64 * 1024 * 1024,
