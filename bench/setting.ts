@@ -57,11 +57,14 @@ export function serve(at: Setting, env: Record<string, string> = {}): Promise<Se
 export const THREADS = 2;
 export const LIMITS = { maxPixels: 64_000_000, maxSide: 16_384 };
 
-export async function openBareCore(at: Setting): Promise<{ core: Core; model: NativeModel }> {
+export async function openBareCore(
+  at: Setting,
+  threads = THREADS,
+): Promise<{ core: Core; model: NativeModel }> {
   const core = openCore({
     roots: [at.imageRoot],
     device: 'cpu',
-    threads: THREADS,
+    threads,
     asyncYields: true,
     maxFileBytes: 64 * 1024 * 1024,
     ...LIMITS,

@@ -16,7 +16,19 @@ export async function mostPerSecond(
   kind: 'sync' | 'async',
   inHand: number | 'many',
 ): Promise<number> {
-  const { core, model } = await openBareCore(at);
+  const { network, decode } = await ratesAlone(at, kind, inHand, THREADS);
+  // The same cores do both.
+  return 1 / (1 / network + 1 / decode);
+}
+
+/** Images per second of each. */
+export async function ratesAlone(
+  at: Setting,
+  kind: 'sync' | 'async',
+  inHand: number | 'many',
+  threads: number,
+): Promise<{ network: number; decode: number }> {
+  const { core, model } = await openBareCore(at, threads);
   const photos = at.photos.slice(0, SHAPES);
   const decodeMs: number[] = [];
   const tasks: CoreTask[] = [];
@@ -33,9 +45,8 @@ export async function mostPerSecond(
   const network = await closedLoopFor(SECONDS, count, run);
   await core.close();
   if (network.failures > 0) throw new Error(`${network.failures} images failed`);
-  const decode = (Math.min(count, THREADS) * 1_000 * photos.length) / sumOf(decodeMs);
-  // The same cores do both.
-  return 1 / (1 / network.perSecond + 1 / decode);
+  const decode = (Math.min(count, threads) * 1_000 * photos.length) / sumOf(decodeMs);
+  return { network: network.perSecond, decode };
 }
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
