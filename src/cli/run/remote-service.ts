@@ -163,13 +163,16 @@ class RemoteService implements RunService {
     async function pictures(): Promise<PicturesHere | null> {
       if (!makesPictures(flags)) return null;
       // The libraries that make pictures are loaded for them alone.
-      const { PicturesHere: Opened } = await import('./pictures-here.js');
+      const library = await import('./pictures-here.js');
       const limits = {
         maxFileBytes: limit('maxFileBytes'),
         maxPixels: limit('maxPixels'),
         maxSide: limit('maxSide'),
       };
-      return Opened.open(flags, settings, rootsOfNamed(request.named), { models, limits });
+      return library.PicturesHere.open(flags, settings, rootsOfNamed(request.named), {
+        models,
+        limits,
+      });
     }
   }
 
