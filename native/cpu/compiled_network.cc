@@ -21,7 +21,7 @@ namespace lattice {
 namespace {
 
 // Raise it with every change of how the traits of a model are found or stored.
-constexpr int kFormat = 4;
+constexpr int kFormat = 5;
 constexpr char kSuffix[] = ".network";
 
 // Stored as the bytes of the traits, then the bytes that the library exports.

@@ -1,5 +1,6 @@
 #include "native/cpu/cpu_engine.h"
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -29,31 +30,31 @@ BlockPool& PixelPool() {
 // Takes the model's own input; every smaller one has as much, so that any block serves any image.
 size_t InputBytes(const ModelInfo& info) {
   return size_t{3} * static_cast<size_t>(info.input_width) *
-         static_cast<size_t>(info.input_height) * sizeof(float);
+         static_cast<size_t>(info.input_height) * (info.byte_input ? 1 : sizeof(float));
 }
 
 // Memory of a network's input, from the engine's pool.
-class InputFloats {
+class InputMemory {
  public:
-  InputFloats(BlockPool& pool, size_t bytes)
-      : memory_(static_cast<float*>(pool.allocate(bytes)), Deleter{&pool, bytes}) {}
-  float* data() const { return memory_.get(); }
+  InputMemory(BlockPool& pool, size_t bytes)
+      : memory_(pool.allocate(bytes), Deleter{&pool, bytes}) {}
+  void* data() const { return memory_.get(); }
   size_t bytes() const { return memory_.get_deleter().bytes; }
 
  private:
   struct Deleter {
     BlockPool* pool;
     size_t bytes;
-    void operator()(float* memory) const { pool->deallocate(memory, bytes); }
+    void operator()(void* memory) const { pool->deallocate(memory, bytes); }
   };
-  std::unique_ptr<float, Deleter> memory_;
+  std::unique_ptr<void, Deleter> memory_;
 };
 
 struct CpuInput final : EngineInput {
-  CpuInput(InputFloats memory, InputSize of) : floats(std::move(memory)), size(of) {}
-  size_t pixel_bytes() const override { return floats.bytes(); }
+  CpuInput(InputMemory own, InputSize of) : memory(std::move(own)), size(of) {}
+  size_t pixel_bytes() const override { return memory.bytes(); }
 
-  InputFloats floats;
+  InputMemory memory;
   InputSize size;
   LetterboxTransform transform;
 };
@@ -115,7 +116,7 @@ class CpuEngine final : public Engine {
       last.items.assign(items.begin(), items.end());
       last.outputs.clear();
       for (const EngineItem& item : items) {
-        last.outputs.push_back({InputOf(item).floats.data(), InputOf(item).size});
+        last.outputs.push_back({InputOf(item).memory.data(), InputOf(item).size});
       }
     } catch (const std::exception&) {
       return {StatusCode::kInternalError, "The batch could not be run: out of memory."};
@@ -137,9 +138,15 @@ class CpuEngine final : public Engine {
       const LetterboxTransform own = (info().stretched ? ComputeStretch : ComputeLetterbox)(
           image.width, image.height, info().input_width, info().input_height);
       const InputSize size = SizeFor(own);
-      auto input = std::make_unique<CpuInput>(InputFloats(inputs_, InputBytes(info())), size);
+      auto input = std::make_unique<CpuInput>(InputMemory(inputs_, InputBytes(info())), size);
       input->transform = CentredIn(own, size.width, size.height);
-      Letterbox(image, input->transform, size.width, size.height, input->floats.data());
+      if (info().byte_input) {
+        Letterbox(image, input->transform, size.width, size.height,
+                  static_cast<uint8_t*>(input->memory.data()));
+      } else {
+        Letterbox(image, input->transform, size.width, size.height,
+                  static_cast<float*>(input->memory.data()));
+      }
       input->width = image.width;
       input->height = image.height;
       input->preprocess_ms = watch.Lap();

@@ -29,6 +29,7 @@ constexpr void ForEachNumber(NetworkTraits& traits, const Each& each) {
   each(traits.stretched, 0, 1);
   each(traits.only_f32, 0, 1);
   each(traits.quantization, 0, static_cast<int>(Quantization::kSigned));
+  each(traits.byte_input, 0, 1);
 }
 
 constexpr size_t CountNumbers() {
@@ -79,6 +80,10 @@ std::optional<NetworkTraits> ReadTraits(std::span<const char> bytes, size_t clas
   return ok ? std::optional(traits) : std::nullopt;
 }
 
+ov::element::Type InputType(const NetworkTraits& traits) {
+  return traits.byte_input ? ov::element::u8 : ov::element::f32;
+}
+
 void CheckPorts(const ov::CompiledModel& network, const NetworkTraits& traits) {
   const Head& head = traits.head;
   const int width = traits.input_width;
@@ -98,6 +103,7 @@ void CheckPorts(const ov::CompiledModel& network, const NetworkTraits& traits) {
   // and the traits do not have that list.
   bool fits = (found_input.is_dynamic() || !traits.any_rectangle) &&
               found_input.compatible({batch, 3, height, width}) &&
+              network.input().get_element_type() == InputType(traits) &&
               network.outputs().size() == outputs.size();
   for (size_t i = 0; fits && i < outputs.size(); ++i) {
     fits = network.output(i).get_partial_shape().compatible(outputs[i]);

@@ -11,7 +11,7 @@
 
 namespace lattice {
 
-inline constexpr size_t kTraitsBytes = 15 * sizeof(int);
+inline constexpr size_t kTraitsBytes = 16 * sizeof(int);
 
 std::vector<char> BytesOf(NetworkTraits traits);
 
@@ -19,8 +19,11 @@ std::vector<char> BytesOf(NetworkTraits traits);
 // out of its range, or when the model does not have this many classes.
 std::optional<NetworkTraits> ReadTraits(std::span<const char> bytes, size_t classes);
 
-// Throws unless the network's input and outputs have the shapes that `traits` tell: code that reads
-// the outputs by the traits then stays within them.
+// The type of the numbers in the network's input.
+ov::element::Type InputType(const NetworkTraits& traits);
+
+// Throws unless the network's input and outputs have the shapes that `traits` tell, and the input
+// its numbers: code that reads and writes by the traits then stays within them.
 void CheckPorts(const ov::CompiledModel& network, const NetworkTraits& traits);
 
 }  // namespace lattice

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "native/cpu/head_check.h"
@@ -13,6 +11,7 @@
 #include "native/model/detection_head.h"
 #include "native/model/model_description.h"
 #include "native/model/onnx_reader.h"
+#include "native/model/quantization.h"
 
 namespace lattice {
 namespace {
@@ -32,8 +31,9 @@ ov::PartialShape ToPartial(const Shape& shape) {
   return std::vector<ov::Dimension>(shape.begin(), shape.end());
 }
 
-// Half-precision exports get float ports, so that the core deals with one type.
-Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> network) {
+// Half-precision exports get float ports, so that the core deals with one type. An input of bytes
+// is divided by 255, which the library leaves out where the network rounds the quotients to bytes.
+Result<std::shared_ptr<ov::Model>> WithPorts(std::shared_ptr<ov::Model> network, bool byte_input) {
   bool floats = true;
   for (const auto& ports : {network->inputs(), network->outputs()}) {
     for (const auto& port : ports) {
@@ -46,28 +46,18 @@ Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> net
       floats = floats && type == ov::element::f32;
     }
   }
-  if (floats) return network;
+  if (floats && !byte_input) return network;
   ov::preprocess::PrePostProcessor ports(network);
-  ports.input().tensor().set_element_type(ov::element::f32);
+  if (byte_input) {
+    ports.input().tensor().set_element_type(ov::element::u8);
+    ports.input().preprocess().convert_element_type(ov::element::f32).scale(255.0f);
+  } else {
+    ports.input().tensor().set_element_type(ov::element::f32);
+  }
   for (size_t i = 0; i < network->outputs().size(); ++i) {
     ports.output(i).tensor().set_element_type(ov::element::f32);
   }
   return ports.build();
-}
-
-// That of tensors that are computed; a file that quantises any to signed numbers is kSigned.
-Quantization QuantizationOf(const OnnxGraph& graph) {
-  std::unordered_map<std::string_view, int32_t> constants;
-  for (const OnnxTensor& tensor : graph.initializers) constants[tensor.name] = tensor.type;
-  Quantization found = Quantization::kNone;
-  for (const OnnxNode& node : graph.nodes) {
-    if (node.op != "QuantizeLinear" || constants.contains(node.inputs[0])) continue;
-    // A tensor without a zero point is unsigned.
-    const auto zero = node.inputs.size() < 3 ? constants.end() : constants.find(node.inputs[2]);
-    if (zero != constants.end() && zero->second == kInt8) return Quantization::kSigned;
-    found = Quantization::kUnsigned;
-  }
-  return found;
 }
 
 // The library computes such exports of opset 12 wrongly, without an error and also in floats: it
@@ -169,7 +159,10 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo descr
   ModelInfo& info = model.info;
   // A file that this reader cannot read runs whole, if the library can.
   const auto onnx = ReadOnnxModel(BytesOf(file));
-  if (onnx.ok()) info.quantization = QuantizationOf(onnx->graph);
+  if (onnx.ok()) {
+    info.quantization = QuantizationOf(onnx->graph);
+    info.byte_input = RoundsInputToBytes(onnx->graph);
+  }
   if (info.quantization == Quantization::kSigned && onnx->opset < kOldestSignedOpset) {
     return Status(StatusCode::kInvalidModel,
                   "The model is quantised to signed 8-bit numbers with opset " +
@@ -205,7 +198,7 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo descr
     sides[3] = ov::Dimension(info.stride, info.input_width);
   }
   network->reshape(sides);
-  auto with_ports = WithFloatPorts(std::move(network));
+  auto with_ports = WithPorts(std::move(network), info.byte_input);
   if (!with_ports.ok()) return with_ports.status();
   model.network = *std::move(with_ports);
   return model;

@@ -16,9 +16,9 @@
 namespace lattice {
 
 struct OpenVinoModel {
-  // Float32 ports. The outputs are those of info.head.layout. The sides of the input are open, up
-  // to the model's own, where info tells of rectangles; else all shapes but those of kFinal are
-  // closed.
+  // Float32 ports, but an input of bytes where info says so. The outputs are those of
+  // info.head.layout. The sides of the input are open, up to the model's own, where info tells of
+  // rectangles; else all shapes but those of kFinal are closed.
   std::shared_ptr<ov::Model> network;
   ModelInfo info;  // all but device and precision
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -20,6 +21,7 @@
 #include "native/base/stopwatch.h"
 #include "native/base/thread_class.h"
 #include "native/cpu/compiled_network.h"
+#include "native/cpu/network_traits.h"
 #include "native/cpu/wide_slots.h"
 
 namespace lattice {
@@ -65,8 +67,8 @@ class Slot {
         request_(compiled_.create_infer_request()),
         head_(info.head),
         own_{info.input_width, info.input_height},
-        input_(ov::element::f32, ShapeOf(own_, info.fixed_batch > 0 ? info.fixed_batch : 1)) {
-    std::fill_n(input_.data<float>(), input_.get_size(), 0.0f);
+        input_(InputType(info), ShapeOf(own_, info.fixed_batch > 0 ? info.fixed_batch : 1)) {
+    std::memset(input_.data(), 0, input_.get_byte_size());
     request_.set_input_tensor(input_);
     request_.start_async();
   }
@@ -79,18 +81,19 @@ class Slot {
   }
 
   void Run(std::span<NetworkItem> items) {
+    const ov::element::Type type = input_.get_element_type();
     const ov::Shape shape = ShapeOf(items[0].size, Batch());
-    const size_t image = ov::shape_size(shape) / Batch();
-    const float* first = items[0].input;
+    const void* first = items[0].input;
     if (Batch() == 1 && reinterpret_cast<uintptr_t>(first) % kInputAlignment == 0) {
       // The network never writes to its input; the library's interface just has no const tensor
       // here.
-      request_.set_input_tensor(ov::Tensor(ov::element::f32, shape, const_cast<float*>(first)));
+      request_.set_input_tensor(ov::Tensor(type, shape, const_cast<void*>(first)));
     } else {
+      const size_t image = ov::shape_size(shape) / Batch() * type.size();
       for (size_t i = 0; i < items.size(); ++i) {
-        std::memcpy(input_.data<float>() + i * image, items[i].input, image * sizeof(float));
+        std::memcpy(static_cast<std::byte*>(input_.data()) + i * image, items[i].input, image);
       }
-      request_.set_input_tensor(ov::Tensor(ov::element::f32, shape, input_.data<float>()));
+      request_.set_input_tensor(ov::Tensor(type, shape, input_.data()));
     }
     Compute();
     for (size_t i = 0; i < items.size(); ++i) Read(i, &items[i].output);
@@ -265,7 +268,8 @@ class SyncSlots {
   double BestMs(Slot& slot) const {
     constexpr int kRounds = 4;
     const InputSize own{network_.info().input_width, network_.info().input_height};
-    const std::vector<float> pixels(size_t{3} * static_cast<size_t>(own.area()), 0.0f);
+    const std::vector<std::byte> pixels(size_t{3} * static_cast<size_t>(own.area()) *
+                                        InputType(network_.info()).size());
     NetworkItem item{pixels.data(), own};
     double best = std::numeric_limits<double>::max();
     for (int round = 0; round < kRounds; ++round) {

@@ -1,4 +1,4 @@
-// A network on the CPU: floats in, the head's outputs out.
+// A network on the CPU: pixels in, the head's outputs out.
 #ifndef LATTICE_CPU_OPENVINO_NETWORK_H_
 #define LATTICE_CPU_OPENVINO_NETWORK_H_
 
@@ -14,11 +14,12 @@
 
 namespace lattice {
 
-// `input`: 3 * size.width * size.height floats of the caller, which must outlive Run. A batch of
-// one image uses them in place if they are aligned to 64 bytes. Run sets `output`, whose numbers
-// the slot owns and keeps until its next Run.
+// `input`: 3 * size.width * size.height numbers of the caller, which must outlive Run: bytes where
+// the network's byte_input says so, else floats. A batch of one image uses them in place if they
+// are aligned to 64 bytes. Run sets `output`, whose numbers the slot owns and keeps until its next
+// Run.
 struct NetworkItem {
-  const float* input = nullptr;
+  const void* input = nullptr;
   InputSize size;
   HeadOutput output = {};
 };

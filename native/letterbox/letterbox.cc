@@ -15,14 +15,16 @@ namespace lattice {
 namespace {
 
 // The three planes of the network input.
+template <typename Value>
 struct Planes {
-  float* out;
+  Value* out;
   size_t width;
   size_t height;
 
-  float* Row(size_t plane, int y, int x) const {
+  Value* Row(size_t plane, int y, int x) const {
     return out + (plane * height + static_cast<size_t>(y)) * width + static_cast<size_t>(x);
   }
+  PlaneRows<Value> Rows(int y, int x) const { return {Row(0, y, x), Row(1, y, x), Row(2, y, x)}; }
 };
 
 int RoundedAtLeastOne(double value) { return std::max(1, static_cast<int>(std::nearbyint(value))); }
@@ -31,8 +33,9 @@ int PadBefore(int input, int resized) {
   return static_cast<int>(std::nearbyint((input - resized) / 2.0 - 0.1));
 }
 
-void FillPadding(const Planes& planes, const LetterboxTransform& t) {
-  const float grey = Normalised(kPadGrey);
+template <typename Value>
+void FillPadding(const Planes<Value>& planes, const LetterboxTransform& t) {
+  const Value grey = InputNumber<Value>(kPadGrey);
   const auto width = static_cast<int>(planes.width);
   const auto height = static_cast<int>(planes.height);
   const int right = t.pad_left + t.resized_width;
@@ -48,11 +51,10 @@ void FillPadding(const Planes& planes, const LetterboxTransform& t) {
   }
 }
 
-void CopyUnscaled(SourceRows& source, const LetterboxTransform& t, const Planes& planes) {
+template <typename Value>
+void CopyUnscaled(SourceRows& source, const LetterboxTransform& t, const Planes<Value>& planes) {
   for (int y = 0; y < t.resized_height; ++y) {
-    const int row = y + t.pad_top;
-    source.Split(y, planes.Row(0, row, t.pad_left), planes.Row(1, row, t.pad_left),
-                 planes.Row(2, row, t.pad_left));
+    source.Split(y, planes.Rows(y + t.pad_top, t.pad_left));
   }
 }
 
@@ -88,7 +90,8 @@ class BlendedRows {
   size_t next_ = 0;
 };
 
-void Resize(SourceRows& source, const LetterboxTransform& t, const Planes& planes) {
+template <typename Value>
+void Resize(SourceRows& source, const LetterboxTransform& t, const Planes<Value>& planes) {
   const LetterboxRows& rows = BestLetterboxRows();
   BlendedRows blended(source, t.resized_width);
   std::vector<uint8_t> levels(size_t{4} * static_cast<size_t>(t.resized_width));
@@ -98,9 +101,22 @@ void Resize(SourceRows& source, const LetterboxTransform& t, const Planes& plane
     const int16_t* upper = blended.Row(ClampIndex(tap.first, t.source_height));
     const int16_t* lower = blended.Row(ClampIndex(tap.first + 1, t.source_height));
     rows.blend_rows(upper, lower, tap.weight0, tap.weight1, t.resized_width, levels.data());
-    const int row = y + t.pad_top;
-    rows.split_planes(levels.data(), t.resized_width, planes.Row(0, row, t.pad_left),
-                      planes.Row(1, row, t.pad_left), planes.Row(2, row, t.pad_left));
+    rows.SplitTo<Value>().levels(levels.data(), t.resized_width,
+                                 planes.Rows(y + t.pad_top, t.pad_left));
+  }
+}
+
+template <typename Value>
+void WriteInput(const PictureView& source, const LetterboxTransform& transform, int input_width,
+                int input_height, Value* out) {
+  const Planes<Value> planes{out, static_cast<size_t>(input_width),
+                             static_cast<size_t>(input_height)};
+  FillPadding(planes, transform);
+  SourceRows rows(source, transform);
+  if (IsUnscaled(transform)) {
+    CopyUnscaled(rows, transform, planes);
+  } else {
+    Resize(rows, transform, planes);
   }
 }
 
@@ -144,14 +160,12 @@ PixelLayout FastestLayout() {
 
 void Letterbox(const PictureView& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out) {
-  const Planes planes{out, static_cast<size_t>(input_width), static_cast<size_t>(input_height)};
-  FillPadding(planes, transform);
-  SourceRows rows(source, transform);
-  if (IsUnscaled(transform)) {
-    CopyUnscaled(rows, transform, planes);
-  } else {
-    Resize(rows, transform, planes);
-  }
+  WriteInput(source, transform, input_width, input_height, out);
+}
+
+void Letterbox(const PictureView& source, const LetterboxTransform& transform, int input_width,
+               int input_height, uint8_t* out) {
+  WriteInput(source, transform, input_width, input_height, out);
 }
 
 }  // namespace lattice

@@ -1,9 +1,11 @@
 // Pixels -> network input: scaled to fit and centred on grey 114, or stretched to the whole input;
-// RGB / 255, planar (NCHW).
+// RGB / 255, or as bytes, planar (NCHW).
 // Bilinear with two taps, half-pixel centres, no antialiasing: OpenCV's INTER_LINEAR, which the
 // reference uses.
 #ifndef LATTICE_LETTERBOX_LETTERBOX_H_
 #define LATTICE_LETTERBOX_LETTERBOX_H_
+
+#include <cstdint>
 
 #include "native/image/picture_view.h"
 
@@ -45,6 +47,9 @@ PixelLayout FastestLayout();
 // reference does. Planes give the same bits as their RGB, turned.
 void Letterbox(const PictureView& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out);
+// The same as bytes, 0 to 255.
+void Letterbox(const PictureView& source, const LetterboxTransform& transform, int input_width,
+               int input_height, uint8_t* out);
 
 }  // namespace lattice
 

@@ -44,26 +44,33 @@ void BlendRowsPlain(const int16_t* upper, const int16_t* lower, int weight0, int
   }
 }
 
-void SplitPlanesFrom(int begin, const uint8_t* pixel, int step, int pixels, float* red,
-                     float* green, float* blue) {
+// `step`: bytes of a pixel.
+template <typename Value>
+void SplitFrom(int begin, const uint8_t* pixel, int step, int pixels, PlaneRows<Value> out) {
   pixel += static_cast<std::ptrdiff_t>(begin) * step;
   for (int x = begin; x < pixels; ++x, pixel += step) {
-    red[x] = Normalised(pixel[0]);
-    green[x] = Normalised(pixel[1]);
-    blue[x] = Normalised(pixel[2]);
+    out.red[x] = InputNumber<Value>(pixel[0]);
+    out.green[x] = InputNumber<Value>(pixel[1]);
+    out.blue[x] = InputNumber<Value>(pixel[2]);
   }
 }
 
-void SplitPlanesPlain(const uint8_t* levels, int pixels, float* red, float* green, float* blue) {
-  SplitPlanesFrom(0, levels, 4, pixels, red, green, blue);
+template <typename Value>
+void SplitLevelsPlain(const uint8_t* levels, int pixels, PlaneRows<Value> out) {
+  SplitFrom(0, levels, 4, pixels, out);
 }
 
-void SplitRgbPlain(const uint8_t* rgb, int64_t, int pixels, float* red, float* green, float* blue) {
-  SplitPlanesFrom(0, rgb, 3, pixels, red, green, blue);
+template <typename Value>
+void SplitRgbPlain(const uint8_t* rgb, int64_t, int pixels, PlaneRows<Value> out) {
+  SplitFrom(0, rgb, 3, pixels, out);
 }
+
+template <typename Value>
+constexpr PlaneSplits<Value> kPlainSplits = {SplitLevelsPlain<Value>, SplitRgbPlain<Value>};
 
 constexpr LetterboxRows kPlainLetterboxRows = {BlendColumnsPlain<3>, BlendColumnsPlain<4>,
-                                               BlendRowsPlain, SplitPlanesPlain, SplitRgbPlain};
+                                               BlendRowsPlain, kPlainSplits<float>,
+                                               kPlainSplits<uint8_t>};
 
 #if defined(__x86_64__)
 
@@ -132,26 +139,41 @@ LATTICE_AVX2_FMA inline __m256 NormalisedEight(__m256i levels) {
   return _mm256_fmadd_ps(rest, reciprocal, guess);
 }
 
-LATTICE_AVX2_FMA inline void StoreEightPixels(__m256i pixels, float* red, float* green,
-                                              float* blue) {
+// Eight pixels of four bytes -> the rows from column `x` on.
+LATTICE_AVX2_FMA inline void StoreEight(__m256i pixels, PlaneRows<float> out, int x) {
   const __m256i mask = _mm256_set1_epi32(0xFF);
-  _mm256_storeu_ps(red, NormalisedEight(_mm256_and_si256(pixels, mask)));
-  _mm256_storeu_ps(green, NormalisedEight(_mm256_and_si256(_mm256_srli_epi32(pixels, 8), mask)));
-  _mm256_storeu_ps(blue, NormalisedEight(_mm256_and_si256(_mm256_srli_epi32(pixels, 16), mask)));
+  _mm256_storeu_ps(out.red + x, NormalisedEight(_mm256_and_si256(pixels, mask)));
+  _mm256_storeu_ps(out.green + x,
+                   NormalisedEight(_mm256_and_si256(_mm256_srli_epi32(pixels, 8), mask)));
+  _mm256_storeu_ps(out.blue + x,
+                   NormalisedEight(_mm256_and_si256(_mm256_srli_epi32(pixels, 16), mask)));
 }
 
-LATTICE_AVX2_FMA void SplitPlanesAvx2(const uint8_t* levels, int pixels, float* red, float* green,
-                                      float* blue) {
+LATTICE_AVX2_FMA inline void StoreEight(__m256i pixels, PlaneRows<uint8_t> out, int x) {
+  const __m256i by_colour = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, -1, -1, -1, -1));
+  // Each half has four bytes of each colour: bring those of one colour together.
+  const __m256i planes = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(pixels, by_colour),
+                                                     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  const __m128i red_green = _mm256_castsi256_si128(planes);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out.red + x), red_green);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out.green + x),
+                   _mm_unpackhi_epi64(red_green, red_green));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out.blue + x), _mm256_extracti128_si256(planes, 1));
+}
+
+template <typename Value>
+LATTICE_AVX2_FMA void SplitLevelsAvx2(const uint8_t* levels, int pixels, PlaneRows<Value> out) {
   int x = 0;
   for (; x + 8 <= pixels; x += 8) {
-    StoreEightPixels(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(levels + 4 * x)), red + x,
-                     green + x, blue + x);
+    StoreEight(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(levels + 4 * x)), out, x);
   }
-  SplitPlanesFrom(x, levels, 4, pixels, red, green, blue);
+  SplitFrom(x, levels, 4, pixels, out);
 }
 
-LATTICE_AVX2_FMA void SplitRgbAvx2(const uint8_t* rgb, int64_t readable, int pixels, float* red,
-                                   float* green, float* blue) {
+template <typename Value>
+LATTICE_AVX2_FMA void SplitRgbAvx2(const uint8_t* rgb, int64_t readable, int pixels,
+                                   PlaneRows<Value> out) {
   const __m256i spread = _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1,  //
                                           0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
   int x = 0;
@@ -161,13 +183,17 @@ LATTICE_AVX2_FMA void SplitRgbAvx2(const uint8_t* rgb, int64_t readable, int pix
     const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 12));
     const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-    StoreEightPixels(_mm256_shuffle_epi8(both, spread), red + x, green + x, blue + x);
+    StoreEight(_mm256_shuffle_epi8(both, spread), out, x);
   }
-  SplitPlanesFrom(x, rgb, 3, pixels, red, green, blue);
+  SplitFrom(x, rgb, 3, pixels, out);
 }
 
+template <typename Value>
+constexpr PlaneSplits<Value> kAvx2Splits = {SplitLevelsAvx2<Value>, SplitRgbAvx2<Value>};
+
 constexpr LetterboxRows kAvx2LetterboxRows = {BlendColumnsAvx2<3>, BlendColumnsAvx2<4>,
-                                              BlendRowsAvx2, SplitPlanesAvx2, SplitRgbAvx2};
+                                              BlendRowsAvx2, kAvx2Splits<float>,
+                                              kAvx2Splits<uint8_t>};
 
 #endif  // defined(__x86_64__)
 

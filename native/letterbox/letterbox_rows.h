@@ -5,6 +5,9 @@
 #define LATTICE_LETTERBOX_LETTERBOX_ROWS_H_
 
 #include <cstdint>
+#include <type_traits>
+
+#include "native/letterbox/letterbox_sample.h"
 
 namespace lattice {
 
@@ -17,6 +20,32 @@ struct ColumnTaps {
   int32_t last_byte;  // of the last source pixel: where the right neighbour stops
 };
 
+// A level as the network input holds it: a float, 0 to 1, or a byte, 0 to 255.
+template <typename Value>
+Value InputNumber(int level) {
+  if constexpr (std::is_same_v<Value, float>) {
+    return Normalised(level);
+  } else {
+    return static_cast<Value>(level);
+  }
+}
+
+// A row of each plane of the network input.
+template <typename Value>
+struct PlaneRows {
+  Value* red;
+  Value* green;
+  Value* blue;
+};
+
+template <typename Value>
+struct PlaneSplits {
+  // Levels -> three rows.
+  void (*levels)(const uint8_t* levels, int pixels, PlaneRows<Value> out);
+  // RGB without padding -> three rows. May read up to `readable` bytes of `rgb`.
+  void (*rgb)(const uint8_t* rgb, int64_t readable, int pixels, PlaneRows<Value> out);
+};
+
 // Every function gives the same bits on every machine; the arithmetic is that of
 // letterbox_sample.h.
 struct LetterboxRows {
@@ -27,11 +56,17 @@ struct LetterboxRows {
   // Two such rows, `pixels` long -> levels.
   void (*blend_rows)(const int16_t* upper, const int16_t* lower, int weight0, int weight1,
                      int pixels, uint8_t* out);
-  // Levels -> three rows of floats.
-  void (*split_planes)(const uint8_t* levels, int pixels, float* red, float* green, float* blue);
-  // RGB without padding -> three rows of floats. May read up to `readable` bytes of `rgb`.
-  void (*split_rgb)(const uint8_t* rgb, int64_t readable, int pixels, float* red, float* green,
-                    float* blue);
+  PlaneSplits<float> to_floats;
+  PlaneSplits<uint8_t> to_bytes;
+
+  template <typename Value>
+  const PlaneSplits<Value>& SplitTo() const {
+    if constexpr (std::is_same_v<Value, float>) {
+      return to_floats;
+    } else {
+      return to_bytes;
+    }
+  }
 };
 
 // The best set for this machine; chosen once, thread-safe.

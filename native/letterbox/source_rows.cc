@@ -133,15 +133,18 @@ void SourceRows::Blend(int y, int16_t* out) {
   }
 }
 
-void SourceRows::Split(int y, float* red, float* green, float* blue) {
-  const LetterboxRows& rows = BestLetterboxRows();
+template <typename Value>
+void SourceRows::Split(int y, PlaneRows<Value> out) {
+  const PlaneSplits<Value>& splits = BestLetterboxRows().SplitTo<Value>();
   if (IsRgb(source_)) {
     const uint8_t* const row = RgbRow(y);
-    const auto readable = source_.bytes + source_.size - row;
-    rows.split_rgb(row, readable, source_.width, red, green, blue);
+    splits.rgb(row, source_.bytes + source_.size - row, source_.width, out);
   } else {
-    rows.split_planes(LevelsRow(y), source_.width, red, green, blue);
+    splits.levels(LevelsRow(y), source_.width, out);
   }
 }
+
+template void SourceRows::Split(int y, PlaneRows<float> out);
+template void SourceRows::Split(int y, PlaneRows<uint8_t> out);
 
 }  // namespace lattice

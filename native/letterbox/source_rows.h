@@ -25,8 +25,9 @@ class SourceRows {
   // Row `y`, which the transform samples, blended across: four BlendColumns values for each of the
   // resized pixels.
   void Blend(int y, int16_t* out);
-  // Row `y` of an unscaled picture -> three rows of floats.
-  void Split(int y, float* red, float* green, float* blue);
+  // Row `y` of an unscaled picture -> three rows of floats or of bytes.
+  template <typename Value>
+  void Split(int y, PlaneRows<Value> out);
 
  private:
   // Owns what ColumnTaps points to. Empty for an unscaled picture.

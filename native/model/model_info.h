@@ -30,6 +30,7 @@ struct NetworkTraits {
   // that computes them as fractions of the picture.
   bool only_f32 = false;
   Quantization quantization = Quantization::kNone;  // on the CPU only
+  bool byte_input = false;  // its input is bytes, 0 to 255, not floats, 0 to 1; on the CPU only
 };
 
 // Constant once the model is loaded.

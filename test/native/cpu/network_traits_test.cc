@@ -18,6 +18,7 @@ NetworkTraits Cut() {
   traits.any_rectangle = true;
   traits.only_f32 = true;
   traits.quantization = Quantization::kUnsigned;
+  traits.byte_input = true;
   return traits;
 }
 
@@ -31,6 +32,7 @@ TEST(NetworkTraitsTest, ComeBackAsTheyWereStored) {
   EXPECT_EQ(read->input_height, 480);
   EXPECT_EQ(read->head.strides[2], 32);
   EXPECT_TRUE(read->head.one_to_one);
+  EXPECT_TRUE(read->byte_input);
 }
 
 TEST(NetworkTraitsTest, OfAnotherLengthOrAnotherModelAreNone) {

@@ -463,6 +463,35 @@ TEST(OpenVinoNetworkTest, HalfPrecisionPortsAreTakenAsFloats) {
   for (size_t i = 0; i < input.size(); ++i) ASSERT_NEAR(output[i], input[i], 1e-3);
 }
 
+TEST(OpenVinoNetworkTest, LevelsAsBytesAreTheSamePicture) {
+  for (const int batch : {1, 4}) {
+    test::HeadOptions options;
+    options.batch = batch;
+    const auto by_floats = Load(Saved(test::HeadWriter(options).Model()));
+    options.rounds_image = true;
+    const auto by_bytes = Load(Saved(test::HeadWriter(options).Model()));
+    ASSERT_TRUE(by_floats != nullptr && by_bytes != nullptr);
+    EXPECT_FALSE(by_floats->info().byte_input);
+    ASSERT_TRUE(by_bytes->info().byte_input);
+    const std::vector<float> floats = Noise(InputFloats(*by_floats), 6);
+    std::vector<uint8_t> levels(floats.size() + 1);
+    // Once in place and once where the network cannot use them.
+    for (const size_t shift : {size_t{0}, size_t{1}}) {
+      for (size_t i = 0; i < floats.size(); ++i) {
+        levels[i + shift] = static_cast<uint8_t>(std::lround(255 * floats[i]));
+      }
+      NetworkItem item{levels.data() + shift, OwnSize(*by_bytes)};
+      ASSERT_TRUE(by_bytes->Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
+      const auto found = NumbersOf(by_bytes->info().head, item.output);
+      const auto expected = RunOne(*by_floats, 0, floats);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_NEAR(found[i], expected[i], 1e-3) << i << ", batch " << batch;
+      }
+    }
+  }
+}
+
 TEST(OpenVinoNetworkTest, RefusesWrongShapesAndTypes) {
   constexpr int kUint8 = 2;
   const auto refusal = [](const std::string& model) {

@@ -164,6 +164,25 @@ TEST(Letterbox, EveryPixelIsTheSharedSample) {
   }
 }
 
+TEST(Letterbox, BytesAreTheLevelsOfTheFloats) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 60; ++round) {
+    const auto side = [&](uint32_t most) { return static_cast<int>(1 + random() % most); };
+    const Image image = RandomImage(side(90), side(90), random());
+    const bool unscaled = round % 3 == 0;
+    const int width = unscaled ? image.width + side(9) : side(70);
+    const int height = unscaled ? image.height : side(70);
+    const Input input = Boxed(image, width, height);
+    std::vector<uint8_t> levels(input.values.size());
+    Letterbox(image, ComputeLetterbox(image.width, image.height, width, height), width, height,
+              levels.data());
+    for (size_t i = 0; i < levels.size(); ++i) {
+      ASSERT_EQ(Normalised(levels[i]), input.values[i])
+          << image.width << " x " << image.height << " into " << width << " x " << height;
+    }
+  }
+}
+
 TEST(ComputeStretch, FillsTheInputAndScalesEachSide) {
   const LetterboxTransform t = ComputeStretch(1920, 1080, 640, 480);
   EXPECT_EQ(t.resized_width, 640);
@@ -200,11 +219,40 @@ TEST(LetterboxRows, EveryLevelIsDividedExactly) {
   std::vector<uint8_t> levels;
   for (int i = 0; i < 256; ++i) levels.insert(levels.end(), 4, static_cast<uint8_t>(i));
   std::vector<float> red(256), green(256), blue(256);
-  BestLetterboxRows().split_planes(levels.data(), 256, red.data(), green.data(), blue.data());
+  BestLetterboxRows().to_floats.levels(levels.data(), 256, {red.data(), green.data(), blue.data()});
   for (size_t i = 0; i < 256; ++i) {
     EXPECT_EQ(red[i], static_cast<float>(i) / 255.0f);
     EXPECT_EQ(green[i], red[i]);
     EXPECT_EQ(blue[i], red[i]);
+  }
+}
+
+// The three rows of `pixels`, one after the other.
+template <typename Value>
+std::vector<Value> Split(const LetterboxRows& rows, const std::vector<uint8_t>& source, int pixels,
+                         bool is_rgb) {
+  const auto count = static_cast<size_t>(pixels);
+  std::vector<Value> out(3 * count);
+  const PlaneRows<Value> to{out.data(), out.data() + count, out.data() + 2 * count};
+  if (is_rgb) {
+    rows.SplitTo<Value>().rgb(source.data(), static_cast<int64_t>(source.size()), pixels, to);
+  } else {
+    rows.SplitTo<Value>().levels(source.data(), pixels, to);
+  }
+  return out;
+}
+
+TEST(LetterboxRows, WideInstructionsSplitAsPlainOnes) {
+  std::mt19937 random(7);
+  for (const int pixels : {1, 7, 8, 9, 15, 16, 31, 32, 33, 65}) {
+    for (const bool is_rgb : {false, true}) {
+      std::vector<uint8_t> source(static_cast<size_t>((is_rgb ? 3 : 4) * pixels));
+      for (uint8_t& level : source) level = static_cast<uint8_t>(random());
+      EXPECT_EQ(Split<float>(BestLetterboxRows(), source, pixels, is_rgb),
+                Split<float>(PlainLetterboxRows(), source, pixels, is_rgb));
+      EXPECT_EQ(Split<uint8_t>(BestLetterboxRows(), source, pixels, is_rgb),
+                Split<uint8_t>(PlainLetterboxRows(), source, pixels, is_rgb));
+    }
   }
 }
 

@@ -33,6 +33,8 @@ struct HeadOptions {
   bool other_scores = false;
   bool positive_distances = false;
   bool one_class_per_box = false;
+  // The image is read rounded to its 255 levels.
+  bool rounds_image = false;
   // The output also depends on the image itself, although this changes no number.
   bool reads_image = false;
 };
@@ -139,10 +141,21 @@ class HeadWriter {
     return tensor + ".read";
   }
 
+  // The tensor that holds the image.
+  std::string ReadImage() {
+    if (!options_.rounds_image) return "images";
+    graph_.Initializer(Floats("images.scale", {}, {1.0f / 255.0f}));
+    graph_.Initializer(RawTensor<uint8_t>("images.zero", kUint8, {}, {0}));
+    graph_.Node("QuantizeLinear", {"images", "images.scale", "images.zero"}, {"images.q"});
+    graph_.Node("DequantizeLinear", {"images.q", "images.scale", "images.zero"}, {"images.read"});
+    return "images.read";
+  }
+
   void WriteBackbone() {
+    const std::string image = ReadImage();
     for (const int cell : kCells) {
       const std::string size = std::to_string(cell);
-      graph_.Node("AveragePool", {"images"}, {"cells" + size},
+      graph_.Node("AveragePool", {image}, {"cells" + size},
                   Integers("kernel_shape", {cell, cell}) + Integers("strides", {cell, cell}));
       Convolution("cells" + size, "features" + size, 3, 24, 6);
       Convolution("features" + size, "box" + size, 24, 4 * options_.bins, 1);
