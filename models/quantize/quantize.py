@@ -11,12 +11,15 @@ Activations are uint8 with a zero point per tensor: SiLU reaches from -0.28 up, 
 half of the levels. Signed ones give wrong answers in OpenVINO's CPU plug-in (2026.4.1: every score near 0). A range
 holds what three photos of four make of a tensor: that of the widest would coarsen all others.
 
+A picture has 8 bits already: 0 to 1 in steps of 1/255. The input is rounded to just these and so loses nothing, the
+first convolution is computed in 8 bits, and the engine can take the pixels as bytes.
+
 Weights are int8 per output channel and use 7 of the 8 bits: CPUs without VNNI add two products in 16 bits, which 8
 bits overflow. The error of the rounded weights has a mean, which the bias takes back.
 
-The last convolutions before the boxes and scores stay as they are, since their outputs are the answer, and so does
-the first: pixels, 0 to 1, would have 7 of the 8 bits. Of the others, the few stay that move the scores the most when
-they alone are in 8 bits; the program prints what each one costs.
+The last convolutions before the boxes and scores stay as they are, since their outputs are the answer, and so do those
+that move the scores by more than --most percent when they alone are in 8 bits; the program prints what each one costs.
+No more than these: floats among 8 bits have to be converted on both sides.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ GREY = 114
 MOVING = {"Concat", "Split", "MaxPool", "Resize", "Slice"}
 LARGEST_WEIGHT = 63
 LEVELS = 255
+# Scale and zero point of a picture, whose levels the network gets as 0 to 1.
+PIXELS = np.float32(1 / LEVELS), np.uint8(0)
 # Percent of the photos that a range holds; each photo has a least and a greatest number of a tensor.
 HELD = 75
 # Photos that show what a convolution costs.
@@ -99,16 +104,15 @@ class Network:
         return None if constant is None else numpy_helper.to_array(constant)
 
     def quantizable(self) -> list[onnx.NodeProto]:
-        """The convolutions that may be computed in 8 bits: neither the first nor the last."""
-        ends = set(first_convolutions(self.model) + last_convolutions(self.model))
-        given = self.inputs | set(self.constants)
+        """The convolutions that may be computed in 8 bits: all but the last."""
+        last = set(last_convolutions(self.model))
         return [
             node
             for node in self.model.graph.node
-            if node.name not in ends
+            if node.name not in last
             and (weights := self.weights(node)) is not None
             and weights.ndim == 4
-            and given.isdisjoint(self.sources(node.input[0]))
+            and self.constants.keys().isdisjoint(self.sources(node.input[0]))
         ]
 
 
@@ -134,12 +138,6 @@ def last_convolutions(model: onnx.ModelProto) -> list[str]:
     return sorted(found)
 
 
-def first_convolutions(model: onnx.ModelProto) -> list[str]:
-    """Names of the convolutions that read an input of the graph."""
-    inputs = {entry.name for entry in model.graph.input}
-    return [n.name for n in model.graph.node if n.op_type == "Conv" and n.input[0] in inputs]
-
-
 @dataclass
 class Seen:
     """What photos made of one tensor: the least and the greatest number of each, and the mean of each channel."""
@@ -155,7 +153,7 @@ class Seen:
 
 
 def calibrate(network: Network, pictures: Iterable[np.ndarray]) -> dict[str, Seen]:
-    """By name: the inputs of all quantizable convolutions, and the computed tensors that they come from."""
+    """By name: the inputs of all quantizable convolutions, and the tensors whose numbers they hold."""
     inputs = {node.input[0] for node in network.quantizable()}
     seen = {name: Seen() for read in inputs for name in (read, *network.sources(read))}
     shown = onnx.ModelProto()
@@ -174,7 +172,7 @@ def calibrate(network: Network, pictures: Iterable[np.ndarray]) -> dict[str, See
 def scales(
     network: Network, convolutions: list[onnx.NodeProto], seen: dict[str, Seen]
 ) -> dict[str, tuple[np.float32, np.uint8]]:
-    """Scale and zero point of each computed tensor; the same for all that meet in one input."""
+    """Scale and zero point of each tensor that is read; the same for all that meet in one input."""
     groups: dict[str, set[str]] = {}
     for node in convolutions:
         sources = network.sources(node.input[0])
@@ -182,6 +180,9 @@ def scales(
         groups |= {name: merged for name in merged}
     found = {}
     for name, group in groups.items():
+        if group <= network.inputs:
+            found[name] = PIXELS
+            continue
         # 0 belongs to every range: it is what pads a picture.
         least = min(0.0, *(np.percentile(seen[each].least, 100 - HELD) for each in group))
         greatest = max(0.0, *(np.percentile(seen[each].greatest, HELD) for each in group))
@@ -202,6 +203,7 @@ class Writer:
 
     def model(self, convolutions: list[onnx.NodeProto], seen: dict[str, Seen]) -> onnx.ModelProto:
         chosen = {node.name for node in convolutions}
+        self._round_all(sorted(self.network.inputs))
         for node in self.network.model.graph.node:
             copy = onnx.NodeProto()
             copy.CopyFrom(node)
@@ -210,9 +212,7 @@ class Writer:
             if node.name in chosen:
                 self._quantize_weights(copy, node, seen[node.input[0]])
             self.nodes.append(copy)
-            for name in node.output:
-                if name in self.found:
-                    self._round(name)
+            self._round_all(node.output)
         result = onnx.ModelProto()
         result.CopyFrom(self.network.model)
         read = {name for node in self.nodes for name in node.input}
@@ -225,6 +225,11 @@ class Writer:
     def _constant(self, name: str, values: np.ndarray | np.generic) -> str:
         self.constants.append(numpy_helper.from_array(np.asarray(values), name))
         return name
+
+    def _round_all(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self.found:
+                self._round(name)
 
     def _round(self, name: str) -> None:
         scale, zero = self.found[name]
@@ -359,10 +364,10 @@ def main() -> None:
     )
     parser.add_argument("--count", type=int, default=128, help="photos to use")
     parser.add_argument(
-        "--keep",
-        type=int,
-        default=4,
-        help="convolutions that stay as they are, the costliest first",
+        "--most",
+        type=float,
+        default=3.0,
+        help="percent of the scores: a convolution that alone moves them by more stays as it is",
     )
     options = parser.parse_args()
     network = Network(prepared(options.model))
@@ -373,7 +378,7 @@ def main() -> None:
         folders = ", ".join(str(folder) for folder in options.images)
         raise SystemExit(f"{folders} has no photo that can be read")
     ranking = costs(network, seen, list(photos(options.images, SHOWN, side)))
-    kept = {name for name, _ in ranking[: options.keep]}
+    kept = {name for name, cost in ranking if 100 * cost > options.most}
     print("moves the scores by  convolution, alone in 8 bits")
     for name, cost in ranking:
         print(f"{100 * cost:6.2f} %  {name}{' (stays)' if name in kept else ''}")

@@ -14,7 +14,6 @@ from quantize import (
     calibrate,
     costs,
     described,
-    first_convolutions,
     last_convolutions,
     letterboxed,
     mean_error,
@@ -43,9 +42,6 @@ def chain(*convolutions: tuple[str, int]) -> onnx.ModelProto:
 
 
 class Graph(unittest.TestCase):
-    def test_only_the_convolution_on_the_pixels_is_first(self):
-        self.assertEqual(first_convolutions(chain(("a", 8), ("b", 8), ("c", 4))), ["a"])
-
     def test_the_convolution_nearest_to_the_output_is_last(self):
         self.assertEqual(last_convolutions(chain(("a", 8), ("b", 8), ("c", 4))), ["c"])
 
@@ -126,15 +122,24 @@ class EightBits(unittest.TestCase):
     def readers(self, name: str) -> list[onnx.NodeProto]:
         return [node for node in self.made.graph.node if name in node.input]
 
-    def test_the_convolutions_at_the_ends_stay(self):
-        self.assertEqual([n.name for n in self.network.quantizable()], ["enter", "inner", "leave"])
-        self.assertEqual(self.made.graph.node[0].input[1], "first.w")
+    def test_the_last_convolutions_stay(self):
+        found = [node.name for node in self.network.quantizable()]
+        self.assertEqual(found, ["first", "enter", "inner", "leave"])
+        (last,) = (node for node in self.made.graph.node if node.name == "last")
+        self.assertEqual(last.input[1], "last.w")
+
+    def test_a_picture_keeps_its_levels(self):
+        (reader,) = self.readers("images")
+        self.assertEqual(reader.op_type, "QuantizeLinear")
+        self.assertEqual(self.constants["images/scale"], np.float32(1 / 255))
+        self.assertEqual(self.constants["images/zero"], 0)
+        self.assertEqual(self.constants["images/zero"].dtype, np.uint8)
 
     def test_nothing_stands_between_a_convolution_and_its_activation(self):
-        for name in ("enter", "inner", "leave"):
+        for name in ("first", "enter", "inner", "leave"):
             self.assertEqual({n.op_type for n in self.readers(f"{name}.out")}, {"Sigmoid", "Mul"})
         rounded = [n.input[0] for n in self.made.graph.node if n.op_type == "QuantizeLinear"]
-        self.assertEqual(sorted(rounded), ["enter.silu", "first.silu", "inner.silu"])
+        self.assertEqual(sorted(rounded), ["enter.silu", "first.silu", "images", "inner.silu"])
 
     def test_what_meets_in_a_concatenation_has_one_scale(self):
         for what in ("scale", "zero"):
@@ -155,7 +160,7 @@ class EightBits(unittest.TestCase):
 
     def test_each_convolution_has_its_cost_the_worst_first(self):
         found = costs(self.network, self.seen, self.pictures)
-        self.assertEqual({name for name, _ in found}, {"enter", "inner", "leave"})
+        self.assertEqual({name for name, _ in found}, {"first", "enter", "inner", "leave"})
         self.assertEqual([cost for _, cost in found], sorted((c for _, c in found), reverse=True))
         self.assertTrue(all(0 < cost < 0.1 for _, cost in found))
 
