@@ -78,8 +78,7 @@ export class GroupCommit {
     this.#notes.clear();
     try {
       this.#begin();
-      this.#database.exec('BEGIN IMMEDIATE');
-      const results = operations.map((operation) => this.#runOne(operation));
+      const results = this.#runTogether(operations) ?? this.#runApart(operations);
       this.#database.exec('COMMIT');
       return { results, ...this.#taken(), failure: null, lost: false };
     } catch (error) {
@@ -111,6 +110,27 @@ export class GroupCommit {
       failure: groups.find((group) => group.failure !== null)?.failure ?? null,
       lost: this.#lasting !== null,
     };
+  }
+
+  /**
+   * Null where an operation has failed by itself: nothing is done. SQLite copies the pages that change within a
+   * savepoint, from 64 KiB on into a file that it makes and removes, so only groups that need savepoints have them.
+   */
+  #runTogether(operations: Operation[]): OperationResult[] | null {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      return operations.map(({ id, run }) => ({ id, value: run() }));
+    } catch (error) {
+      if (isStorageError(error) || !this.#database.isTransaction) throw error;
+      this.#database.exec('ROLLBACK');
+      this.#notes.clear();
+      return null;
+    }
+  }
+
+  #runApart(operations: Operation[]): OperationResult[] {
+    this.#database.exec('BEGIN IMMEDIATE');
+    return operations.map((operation) => this.#runOne(operation));
   }
 
   /** An operation that fails by itself is undone alone; a failure of the disk undoes the group. */

@@ -1,6 +1,6 @@
 /**
- * Writes of the job store. Each public method runs inside a savepoint of a group commit; a throw undoes it alone. Where
- * `keyId` is null the caller may use any job, else its own only.
+ * Writes of the job store. Each public method runs inside a transaction of a group commit; a throw undoes it alone, and
+ * the others of its group may run twice. Where `keyId` is null the caller may use any job, else its own only.
  */
 import { LatticeError, type Problem } from '../api/errors.js';
 import { figuresBy } from '../api/job-figures.js';
