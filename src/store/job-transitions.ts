@@ -10,20 +10,34 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../api/errors.js';
 import { CAMERA_CHANGES, isEnd, type JobEventName } from '../api/events.js';
-import { FIGURE_ROWS, figuresOf } from '../api/job-figures.js';
+import { FIGURE_ROWS, figuresOf, type JobFigures } from '../api/job-figures.js';
 import { sumOfRegions } from '../boxes/class-counts.js';
 import type { JobStatus } from '../api/job-values.js';
+import { FIGURES_OF_JOBS } from './figure-columns.js';
 import { progressOf, type CameraNews, type JobCounted } from './job.js';
 import { jobNumberOf } from './job-parts.js';
 import { MAX_IMAGES, type StoredJob } from './job-records.js';
 import type { CommitNotes } from './group-commit.js';
 import { regionRows } from './image-rows.js';
-import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
+import { readError, readJob } from './job-rows.js';
 import { listEnd } from './label-rows.js';
 import type { Statements } from './statements.js';
 
 export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
   return status === 'completed' || status === 'failed';
+}
+
+/** The facts of a job that its events and webhooks tell. */
+type ToldJob = Pick<
+  StoredJob,
+  'number' | 'jobId' | 'status' | 'imageCount' | 'finishedImages' | 'watch' | 'error'
+> &
+  JobFigures & { spec: Pick<StoredJob['spec'], 'keyId' | 'callbackUrl'> };
+
+interface ToldRow extends Omit<ToldJob, 'spec' | 'error'> {
+  error: string | null;
+  keyId: string | null;
+  callbackUrl: string | null;
 }
 
 type WithoutIndex<News> = News extends unknown ? Omit<News, 'index'> : never;
@@ -55,29 +69,34 @@ export class JobTransitions {
 
   /** Stores the event of a job that was just inserted. */
   created(jobNumber: number, at: number): StoredJob {
-    return this.#announce(jobNumber, 'job_submitted', at);
+    const job = readJob(this.#statements, jobNumber);
+    this.#announce(job, 'job_submitted', at);
+    return job;
   }
 
   /**
-   * pending -> running, for a caller that has read the status in this transaction. After a restart `started_at` stays
-   * that of the first process.
+   * pending -> running; null when the job is not pending any more. After a restart `started_at` stays that of the first
+   * process.
    */
-  start(jobNumber: number, workerId: string, at: number): StoredJob {
-    this.#statements.run(
+  start(jobNumber: number, workerId: string, at: number): StoredJob | null {
+    const started = this.#statements.run(
       `UPDATE jobs SET status = 'running', lease = ?, started_at = coalesce(started_at, ?), worker_id = ?
-       WHERE number = ?`,
+       WHERE number = ? AND status = 'pending'`,
       this.#fencingToken,
       at,
       workerId,
       jobNumber,
     );
-    return this.#announce(jobNumber, 'job_started', at);
+    if (started === 0) return null;
+    const job = readJob(this.#statements, jobNumber);
+    this.#announce(job, 'job_started', at);
+    return job;
   }
 
   /**
    * Ends a job: as completed if `error` is null, else as failed. The caller has read the status in this transaction.
    */
-  end(jobNumber: number, error: Problem | null, at: number): StoredJob {
+  end(jobNumber: number, error: Problem | null, at: number): void {
     const status = error === null ? 'completed' : 'failed';
     this.#statements.run(
       'UPDATE jobs SET status = ?, lease = NULL, completed_at = ?, error = ? WHERE number = ?',
@@ -87,49 +106,50 @@ export class JobTransitions {
       jobNumber,
     );
     listEnd(this.#statements, jobNumber, at);
-    const job = this.#announce(jobNumber, `job_${status}`, at);
-    if (job.spec.callbackUrl !== null) this.#addWebhook(job, job.spec.callbackUrl, at);
-    return job;
+    const job = this.#told(jobNumber);
+    if (job === null) throw new Error(`Job ${jobNumber} ended and is not there.`);
+    this.#announce(job, `job_${status}`, at);
+    this.#addWebhook(job, at);
   }
 
   /** Says a change at a camera with the job of a picture; nothing where that job was removed. */
   cameraChanged(task: number, news: WithoutIndex<CameraNews>, at: number): void {
-    const jobNumber = jobNumberOf(task);
-    const sql = "SELECT settings ->> '$.callbackUrl' AS url FROM jobs WHERE number = ?";
-    const row = this.#statements.get(sql, jobNumber) as { url: string | null } | undefined;
-    if (row === undefined) return;
+    const job = this.#told(jobNumberOf(task));
+    if (job === null) return;
     const told = { ...news, index: task % MAX_IMAGES };
-    const job = this.#announce(jobNumber, CAMERA_CHANGES[news.change].event, at, told);
-    if (row.url !== null) this.#addWebhook(job, row.url, at, told);
+    this.#announce(job, CAMERA_CHANGES[news.change].event, at, told);
+    this.#addWebhook(job, at, told);
   }
 
-  #announce(
-    jobNumber: number,
-    event: JobEventName,
-    at: number,
-    news: CameraNews | null = null,
-  ): StoredJob {
+  #told(jobNumber: number): ToldJob | null {
     const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE number = ?`,
+      `SELECT number, job_id AS jobId, status, image_count AS imageCount, finished AS finishedImages,
+         ${FIGURES_OF_JOBS}, watch, error, key_id AS keyId, settings ->> '$.callbackUrl' AS callbackUrl
+       FROM jobs WHERE number = ?`,
       jobNumber,
-    ) as JobRow;
-    const job = toStoredJob(row);
-    const { jobId, status, error, watch } = job;
+    ) as ToldRow | undefined;
+    if (row === undefined) return null;
+    const { error, keyId, callbackUrl, ...job } = row;
+    return { ...job, error: readError(error), spec: { keyId, callbackUrl } };
+  }
+
+  #announce(job: ToldJob, event: JobEventName, at: number, news: CameraNews | null = null): void {
+    const { number, jobId, status, error, watch } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
-    const counts = isEnd(event) ? this.#counted(jobNumber) : null;
+    const counts = isEnd(event) ? this.#counted(number) : null;
     const seq = this.#statements.insert(
       `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, error, counts, terminal, watch, news,
          ${FIGURE_ROWS.map(({ column }) => column).join(', ')})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${FIGURE_ROWS.map(() => '?').join(', ')})`,
-      jobNumber,
+      number,
       jobId,
       keyId,
       event,
       status,
       at,
       progress,
-      row.error,
+      error && JSON.stringify(error),
       counts === null ? null : JSON.stringify(counts),
       counts === null ? 0 : 1,
       watch,
@@ -144,7 +164,6 @@ export class JobTransitions {
       ...(counts === null ? {} : { counts }),
       ...(news === null ? {} : { news }),
     });
-    return job;
   }
 
   /** Counts the job. The caller has stored all outcomes that the job will have. */
@@ -159,14 +178,17 @@ export class JobTransitions {
     };
   }
 
-  #addWebhook(job: StoredJob, url: string, at: number, news: CameraNews | null = null): void {
+  /** Nothing where the caller has named no address. */
+  #addWebhook({ number, jobId, spec }: ToldJob, at: number, news: CameraNews | null = null): void {
+    const url = spec.callbackUrl;
+    if (url === null) return;
     this.#statements.run(
       `INSERT INTO webhook_deliveries
          (delivery_id, job, job_id, url, host, state, created_at, next_attempt_at, news)
        VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?)`,
       `msg_${randomBytes(18).toString('base64url')}`,
-      job.number,
-      job.jobId,
+      number,
+      jobId,
       url,
       URL.canParse(url) ? new URL(url).host : '',
       at,

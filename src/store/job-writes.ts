@@ -3,7 +3,7 @@
  * the others of its group may run twice. Where `keyId` is null the caller may use any job, else its own only.
  */
 import { LatticeError, type Problem } from '../api/errors.js';
-import { figuresBy } from '../api/job-figures.js';
+import { figuresBy, type JobFigures } from '../api/job-figures.js';
 import { labelsOfRetry } from '../api/job-labels.js';
 import { jobNotFinished, type Idempotency, type ImageOutcome, type JobSettings } from './job.js';
 import {
@@ -16,13 +16,14 @@ import {
   type NewWatchedJob,
   type RecordedBatch,
   type StartedJob,
+  type StoredJob,
   type Submission,
   type Submitted,
 } from './job-records.js';
 import type { ScopeCounts } from './count-rows.js';
-import { OWN_COLUMNS } from './figure-columns.js';
+import { FIGURES_OF_JOBS, OWN_COLUMNS } from './figure-columns.js';
 import { ImageFacts } from './image-rows.js';
-import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
+import { findByKey, findOwn, readJob, rememberKey } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import { keepJob, saveListing } from './label-rows.js';
 import type { RunningTime } from './running-time.js';
@@ -134,12 +135,8 @@ export class JobWrites {
 
   /** pending -> running under the fencing token of this process run; null when the job is not pending any more. */
   start(jobNumber: number, workerId: string, at: number): StartedJob | null {
-    const row = this.#row(jobNumber);
-    if (row?.status !== 'pending') return null;
-    return {
-      job: this.#transitions.start(jobNumber, workerId, at),
-      fencingToken: this.#transitions.fencingToken,
-    };
+    const job = this.#transitions.start(jobNumber, workerId, at);
+    return job && { job, fencingToken: this.#transitions.fencingToken };
   }
 
   /**
@@ -224,7 +221,8 @@ export class JobWrites {
       (row.imageCount - row.finishedImages) * OUTCOME_BYTES,
       jobNumber,
     );
-    return { job: this.#transitions.end(jobNumber, error, at), from: row.status };
+    this.#transitions.end(jobNumber, error, at);
+    return { job: readJob(this.#statements, jobNumber), from: row.status };
   }
 
   /** Counts one death per task; a marker that was charged before changes nothing. */
@@ -343,7 +341,7 @@ export class JobWrites {
   }
 
   /** The error of a failed job. With one image it is the error of the image; with several it names the first one. */
-  #failureOf(row: JobRow): Problem {
+  #failureOf(row: OpenRow): Problem {
     const { outcome } = this.#statements.get(
       'SELECT outcome FROM job_images WHERE task = ?',
       taskId(row.number, 0),
@@ -359,13 +357,13 @@ export class JobWrites {
     ).toProblem();
   }
 
-  #row(jobNumber: number): RunningRow | null {
+  #row(jobNumber: number): OpenRow | null {
     const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS}, lease AS fencingToken, 
-         coalesce(settings ->> '$.places', 0) OR settings ->> '$.eventGapS' IS NOT NULL AS isFollowed
+      `SELECT number, status, image_count AS imageCount, finished AS finishedImages, ${FIGURES_OF_JOBS}, watch,
+         lease AS fencingToken, coalesce(settings ->> '$.places', 0) OR settings ->> '$.eventGapS' IS NOT NULL AS isFollowed
        FROM jobs WHERE number = ?`,
       jobNumber,
-    ) as RunningRow | undefined;
+    ) as OpenRow | undefined;
     return row ?? null;
   }
 }
@@ -374,7 +372,11 @@ function lengthOf(texts: readonly (string | Uint8Array)[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-interface RunningRow extends JobRow {
+/** The facts of a job that its outcomes need. */
+interface OpenRow
+  extends
+    JobFigures,
+    Pick<StoredJob, 'number' | 'status' | 'imageCount' | 'finishedImages' | 'watch'> {
   fencingToken: number | null;
   /** 1: vehicles that stand, or events, are told. */
   isFollowed: number;
