@@ -398,12 +398,14 @@ export class ModelRegistry {
   /** A reason ends with the file that it belongs to. */
   async #unusedOf({ name, path }: ModelFile): Promise<string | null> {
     const unused = this.#unused.get(name);
-    return unused?.fingerprint === (await fingerprintOf(path)) ? reasonOf(unused) : null;
+    if (unused === undefined) return null;
+    return unused.fingerprint === (await fingerprintOf(path)) ? reasonOf(unused) : null;
   }
 
   async #refusalOf({ path }: ModelFile): Promise<LatticeError | null> {
     const refusal = this.#refused.get(path);
-    return refusal?.fingerprint === (await fingerprintOf(path)) ? refusal.error : null;
+    if (refusal === undefined) return null;
+    return refusal.fingerprint === (await fingerprintOf(path)) ? refusal.error : null;
   }
 }
 
