@@ -133,9 +133,9 @@ class StoreConnection {
       return Promise.reject(unavailable(this.#dead ?? 'The job store is closed.'));
     }
     const id = ++this.#lastId;
-    // One message for all calls of a tick: the hop costs more than most of the calls.
+    // One message for all calls of a turn of the event loop: the hop costs more than most of the calls.
     if (this.#unsent.length === 0) {
-      queueMicrotask(() => {
+      setImmediate(() => {
         this.#flush();
       });
     }
