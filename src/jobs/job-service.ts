@@ -144,7 +144,10 @@ export class JobService implements JobImages {
         counts.submitted(job);
         const { number, jobId, submittedAt, imageCount } = job;
         const { priority } = job.spec;
-        runner.enqueue({ number, jobId, priority, submittedAt, imageCount });
+        // The caller is answered first: its start is much work, and no part of the promise.
+        setImmediate(() => {
+          runner.enqueue({ number, jobId, priority, submittedAt, imageCount });
+        });
       }
       return submitted;
     } catch (thrown) {
