@@ -241,11 +241,11 @@ export class JobRunner {
   }
 
   #keepModels(): void {
-    const active = [...this.#order.active.values()].flatMap(
-      ({ model: { version } }) => version ?? [],
-    );
-    const versions = [...active, ...this.#begunBefore.values()];
-    const byDigest = new Map(versions.map((version) => [version.digest, version]));
+    const byDigest = new Map<string, NamedVersion>();
+    for (const { model } of this.#order.active.values()) {
+      if (model.version !== null) byDigest.set(model.version.digest, model.version);
+    }
+    for (const version of this.#begunBefore.values()) byDigest.set(version.digest, version);
     const digests = [...byDigest.keys()].sort().join();
     if (digests === this.#kept) return;
     this.#kept = digests;

@@ -36,10 +36,13 @@ class WaitingLine {
 
   /** The first job of each priority. */
   heads(): WaitingJob[] {
-    return this.#lines.flatMap((line) => {
-      const first = line.values().next();
-      return first.done === true ? [] : [first.value];
-    });
+    const heads: WaitingJob[] = [];
+    for (const line of this.#lines) {
+      if (line.size === 0) continue;
+      const [first] = line.values();
+      if (first !== undefined) heads.push(first);
+    }
+    return heads;
   }
 }
 
@@ -61,8 +64,9 @@ export class WorkOrder {
    */
   takeToStart(supply: number): WaitingJob | null {
     if (this.active.size >= MOST_STARTED) return null;
-    const rank = this.#ranks();
     const heads = this.waiting.heads();
+    if (heads.length === 0) return null;
+    const rank = this.#ranks();
     for (const aged of [false, true]) {
       const kind = heads.filter((job) => rank(job).aged === aged);
       const next = pickNext(kind, aged, rank);
@@ -88,8 +92,11 @@ export class WorkOrder {
   #supplyBefore({ level, aged }: Rank, rank: (job: Ranked) => Rank): number {
     let supply = 0;
     for (const job of this.active.values()) {
+      const { supply: more } = job;
+      // Most jobs of one image only wait until their outcome is stored.
+      if (more === 0) continue;
       const own = rank(job);
-      if (own.level > level || (own.level === level && own.aged === aged)) supply += job.supply;
+      if (own.level > level || (own.level === level && own.aged === aged)) supply += more;
     }
     return supply;
   }
