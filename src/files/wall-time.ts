@@ -59,7 +59,9 @@ const FOUR_DIGITS = /\d{4}/;
 export function timeInName(path: string): string | null {
   if (!FOUR_DIGITS.test(path)) return null;
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const matches = IN_NAME.flatMap((pattern) => [...name.matchAll(pattern)]);
+  // Most names have none: `matchAll` copies the pattern, `search` does not.
+  const within = IN_NAME.filter((pattern) => name.search(pattern) !== -1);
+  const matches = within.flatMap((pattern) => [...name.matchAll(pattern)]);
   for (const match of [...matches, ...IN_FOLDERS.map((pattern) => pattern.exec(path))]) {
     const time = match?.groups === undefined ? null : timeOf(match.groups);
     if (time !== null) return time;

@@ -85,8 +85,8 @@ export class ImageFacts {
       taken,
     });
     if (image.status === 'ok') {
-      const { model: name = '', modelDigest: digest } = image;
-      this.#countModel(versionOf({ ...image, name, digest }));
+      const { model: name = '', modelDigest: digest, precision, quantizedFrom } = image;
+      this.#countModel(versionOf({ name, digest, precision, quantizedFrom }));
     }
     this.#statements.run(
       `INSERT INTO image_facts (task, failed, boxes, weakest, classes, weakest_by_class, class_counts, region_counts,

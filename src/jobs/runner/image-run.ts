@@ -111,8 +111,8 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
         return { result, outcome, found, look, descriptors };
       });
       const keys = runner.reuse?.keysOf(settings, image.path, result) ?? null;
-      const { workerId, modelDigest } = result;
-      const model = versionOf({ ...result, name: result.model, digest: modelDigest });
+      const { workerId, model: name, modelDigest: digest, precision, quantizedFrom } = result;
+      const model = versionOf({ name, digest, precision, quantizedFrom });
       return { kind: 'done', outcome, workerId, taken: await time(), keys, model, ...more };
     } catch (thrown) {
       const error = toLatticeError(thrown);
