@@ -10,7 +10,12 @@ import { LatticeError, toLatticeError } from '../api/errors.js';
 import { presentedOwner, type ApiKeys } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import { NOT_FOREIGN, type BrowserAccess, type Page } from './access/browser-access.js';
+import {
+  NOT_FOREIGN,
+  type BrowserAccess,
+  type Page,
+  type PageAccess,
+} from './access/browser-access.js';
 import { createRequestLog } from './request-log.js';
 import { isOpenAt, methodsOf, pageAccessAt } from './route.js';
 import type { HideFolders } from '../answers/shown-problem.js';
@@ -19,6 +24,11 @@ import { replyRaw } from './answer/reply.js';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 const UNKNOWN_HOST = `Host header not allowed. Add the origin of a proxy to ${environmentName('corsOrigins')}.`;
+const FIXED_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
 const FOREIGN_PAGE = `Only ${NOT_FOREIGN} may make this request.`;
 
 /** `checksKey`: whether what lies at a path checks keys itself, so that it is reached without one. */
@@ -31,12 +41,23 @@ export function createHttpApp(
   // Not strict: `/docs/` is `/docs`, for people who type it and proxies that add the slash.
   const app = new OpenAPIHono<AppEnv>({ strict: false });
   const isForeign = (c: AppContext) => access.isForeign(pageOf(c));
-  const pageHeaders = (c: AppContext) => {
-    const method = preflightMethod(c) ?? c.req.method;
-    return access.headers(pageAccessAt(app, method, c.req.path), c.req.header('origin'));
+  const headersOf = (page: PageAccess, origin?: string) => ({
+    ...FIXED_HEADERS,
+    ...access.headers(page, origin),
+  });
+  // Those of callers that are no pages are made once.
+  const programs = {
+    reads: headersOf('reads'),
+    detects: headersOf('detects'),
+    own: headersOf('own'),
+  };
+  const sharedHeaders = (c: AppContext) => {
+    const page = pageAccessAt(app, preflightMethod(c) ?? c.req.method, c.req.path);
+    const origin = c.req.header('origin');
+    return origin === undefined ? programs[page] : headersOf(page, origin);
   };
   const refuse = createRefuse(app, deps.apiKeys, access, hide, checksKey);
-  app.use('*', envelope(deps, isForeign, pageHeaders, refuse));
+  app.use('*', envelope(deps, isForeign, sharedHeaders, refuse));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
     logDefect(c, error, deps.logger);
@@ -63,15 +84,16 @@ type Refuse = (c: AppContext) => Promise<Response | null>;
 function envelope(
   deps: AppDeps,
   isForeign: (c: AppContext) => boolean,
-  pageHeaders: HeadersOf,
+  sharedHeaders: HeadersOf,
   refuse: Refuse,
 ): MiddlewareHandler<AppEnv> {
-  const fixedHeaders = {
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  };
   const log = createRequestLog(deps.config, deps.logger);
+  const record = (c: AppContext, ms: number): void => {
+    const { method } = c.req;
+    const { status } = c.res;
+    deps.metrics.observeRequest({ method, route: routeOf(c), status, seconds: ms / 1_000 });
+    log(c, ms);
+  };
   const begin = (c: AppContext): Span | undefined => {
     const given = c.req.header('x-request-id');
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
@@ -83,12 +105,9 @@ function envelope(
     c.set('keyId', null);
     c.set('foreignPage', isForeign(c));
     c.set('isAdmin', deps.apiKeys === null);
-    c.set('baseHeaders', {
-      ...fixedHeaders,
-      ...pageHeaders(c),
-      'x-request-id': requestId,
-      ...(trace === null ? {} : { traceparent: traceparentOf(trace) }),
-    });
+    const headers: Record<string, string> = { ...sharedHeaders(c), 'x-request-id': requestId };
+    if (trace !== null) headers.traceparent = traceparentOf(trace);
+    c.set('baseHeaders', headers);
     return span;
   };
   return async (c, next) => {
@@ -98,18 +117,11 @@ function envelope(
     if (refused === null) await next();
     else c.res = refused;
     const ms = performance.now() - start;
-    deps.metrics.observeRequest({
-      method: c.req.method,
-      route: c.get('route') ?? 'unmatched',
-      status: c.res.status,
-      seconds: ms / 1_000,
+    // The answer is sent before: its client does not wait for the record.
+    process.nextTick(() => {
+      record(c, ms);
+      span?.end(`${c.req.method} ${routeOf(c)}`, spanFacts(c), c.res.status >= 500);
     });
-    log(c, ms);
-    span?.end(
-      `${c.req.method} ${c.get('route') ?? 'unmatched'}`,
-      spanFacts(c),
-      c.res.status >= 500,
-    );
   };
 }
 
@@ -152,6 +164,8 @@ function createRefuse(
     return null;
   };
 }
+
+const routeOf = (c: AppContext): string => c.get('route') ?? 'unmatched';
 
 /** By the names of OpenTelemetry's conventions where they have one. */
 function spanFacts(c: AppContext): SpanFacts {

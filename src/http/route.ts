@@ -142,12 +142,26 @@ export function methodsOf(app: OpenAPIHono<AppEnv>, path: string): string[] {
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
+/** Handlers by method and path, of paths without a parameter: the router takes longer to find one. */
+const found = new WeakMap<OpenAPIHono<AppEnv>, Map<string, object>>();
+
 function handlerAt(app: OpenAPIHono<AppEnv>, method: string, path: string): object | undefined {
+  const known = found.get(app) ?? new Map<string, object>();
+  found.set(app, known);
+  const key = `${method} ${path}`;
+  const fixed = known.get(key);
+  if (fixed !== undefined) return fixed;
+  const handler = searchHandler(app, method, path);
+  if (handler !== undefined && isFixed(app, path)) known.set(key, handler);
+  return handler;
+}
+
+function searchHandler(app: OpenAPIHono<AppEnv>, method: string, path: string): object | undefined {
   const fixed = isFixed(app, path);
-  const found = app.router
+  const match = app.router
     .match(method, path)[0]
     .find(([[, route]]) => route.method === method && (!fixed || route.path === path));
-  return found?.[0][0];
+  return match?.[0][0];
 }
 
 /** A path without a parameter takes precedence over a pattern that also matches, as in OpenAPI. */

@@ -100,10 +100,10 @@ export function replyRaw(
 }
 
 function jsonHeaders(c: AppContext, extra?: ExtraHeaders): Record<string, string> {
-  return {
+  const headers = {
     ...c.get('baseHeaders'),
     'content-type': 'application/json',
     'cache-control': 'no-store',
-    ...extra,
   };
+  return extra === undefined ? headers : Object.assign(headers, extra);
 }

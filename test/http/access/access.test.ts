@@ -1,5 +1,5 @@
 /** Authentication, ownership, origins, hosts, and what surrounds every answer. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as afterAnswer, setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -344,6 +344,7 @@ describe('every answer', () => {
   ])('%s is answered %d as %s', async (path, status, route) => {
     const app = compose();
     expect((await get(app, path)).status).toBe(status);
+    await afterAnswer();
     expect(app.observed).toMatchObject([{ route }]);
   });
 
@@ -396,6 +397,7 @@ describe('every answer', () => {
     await get(app, '/v1/jobs/some-id/status');
     await get(app, '/wp-login.php');
     await post(app, '/v1/inference/detect', { image_path: 'a.jpg' });
+    await afterAnswer();
     expect(app.observed.map(({ method, route, status }) => [method, route, status])).toEqual([
       ['GET', '/v1/jobs/{job_id}/status', 404],
       ['GET', 'unmatched', 404],
