@@ -115,8 +115,11 @@ export type ParameterRow = ParameterText &
 
 export const PARAMETER_ROWS = rowsOf(PARAMETERS) as readonly ParameterRow[];
 
-const byName = (value: (row: ParameterRow) => unknown) =>
-  Object.fromEntries(PARAMETER_ROWS.map((row) => [row.name, value(row)])) as DetectionParameters;
+function byName(value: (row: ParameterRow) => unknown): DetectionParameters {
+  const values: Partial<Record<Name, unknown>> = {};
+  for (const row of PARAMETER_ROWS) values[row.name] = value(row);
+  return values as DetectionParameters;
+}
 
 /** The parameters of an object that has other fields too. */
 export const parametersOf = (fields: DetectionParameters) => byName(({ name }) => fields[name]);
@@ -128,10 +131,9 @@ export function readParameters(
   body: { [Key in keyof WireParameters]?: WireParameters[Key] | null | undefined },
   ofModel: ModelDefaults,
 ): DetectionParameters {
-  const defaults = { ...DEFAULT_PARAMETERS, ...ofModel };
-  return byName(
-    ({ name, wireName }) => (body as Record<string, unknown>)[wireName] ?? defaults[name],
-  );
+  const given = body as Record<string, unknown>;
+  const own = ofModel as Partial<DetectionParameters>;
+  return byName(({ name, wireName }) => given[wireName] ?? own[name] ?? DEFAULT_PARAMETERS[name]);
 }
 
 /** Fields of a request or an answer; other fields of `parameters` are left out. */
@@ -151,6 +153,7 @@ export const DEFAULT_VEHICLES: readonly string[] = ['car', 'motorcycle', 'bus', 
 
 /** Whether a request that keeps these classes has named none itself. */
 export function isDefaultVehicles(names: readonly string[] | null): boolean {
+  if (names === DEFAULT_VEHICLES) return true;
   return (
     names !== null &&
     names.length === DEFAULT_VEHICLES.length &&

@@ -24,9 +24,10 @@ export function snakeCase<Shape extends z.ZodRawShape>({
   type ToWire = SnakeCase<Shape>['toWire'];
   return {
     shape: Object.fromEntries(names.map(([key, name]) => [name, shape[key]])) as SnakeKeys<Shape>,
-    toWire: (value) =>
-      Object.fromEntries(
-        names.map(([key, name]) => [name, Reflect.get(value, key)]),
-      ) as ReturnType<ToWire>,
+    toWire: (value) => {
+      const wire: Record<string, unknown> = {};
+      for (const [key, name] of names) wire[name] = (value as Record<string, unknown>)[key];
+      return wire as ReturnType<ToWire>;
+    },
   };
 }

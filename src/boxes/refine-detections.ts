@@ -67,29 +67,33 @@ function leftOf(found: FoundBoxes, options: DetectOptions): Detection[] {
 function ofClasses({ detections, lacksVehicles }: FoundBoxes, options: DetectOptions): Detection[] {
   const { classes } = options;
   if (classes === null || (lacksVehicles && isDefaultVehicles(classes))) return detections;
-  const { isWanted } = classRules(options);
+  const isWanted = wantedOf(classes);
   return detections.filter((box) => isWanted(box.class));
 }
 
-/** The part of a question that depends on the class of a box. */
-interface ClassRules {
-  isWanted: (className: string) => boolean;
-  thresholdOf: (className: string) => number;
+/** By the list of classes: the images of a job have one, and so have all requests that name no classes. */
+const WANTED = new WeakMap<readonly string[], (className: string) => boolean>();
+
+function wantedOf(classes: readonly string[]): (className: string) => boolean {
+  const known = WANTED.get(classes);
+  if (known !== undefined) return known;
+  const keys = new Set(classes.map(classKey));
+  const isWanted = remembered((className) => keys.has(classKey(className)));
+  WANTED.set(classes, isWanted);
+  return isWanted;
 }
 
 /** The same options are applied to each image of a job; they are never changed. */
-const RULES = new WeakMap<DetectOptions, ClassRules>();
+const THRESHOLDS = new WeakMap<DetectOptions, (className: string) => number>();
 
-function classRules(options: DetectOptions): ClassRules {
-  const known = RULES.get(options);
+function keptThresholdsOf(options: DetectOptions): (className: string) => number {
+  const { confidence, classThresholds } = options;
+  if (Object.keys(classThresholds).length === 0) return () => confidence;
+  const known = THRESHOLDS.get(options);
   if (known !== undefined) return known;
-  const wanted = new Set(options.classes?.map(classKey));
-  const rules = {
-    isWanted: remembered((className) => wanted.has(classKey(className))),
-    thresholdOf: remembered(thresholdsOf(options)),
-  };
-  RULES.set(options, rules);
-  return rules;
+  const thresholdOf = remembered(thresholdsOf(options));
+  THRESHOLDS.set(options, thresholdOf);
+  return thresholdOf;
 }
 
 /** Works the value of each class out once. */
@@ -113,7 +117,7 @@ export function mergesClasses({
 }
 
 function aboveThresholds(found: Detection[], options: DetectOptions): Detection[] {
-  const { thresholdOf } = classRules(options);
+  const thresholdOf = keptThresholdsOf(options);
   return found.filter((box) => box.confidence > thresholdOf(box.class));
 }
 

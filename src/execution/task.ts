@@ -25,6 +25,7 @@ export class Task {
   #resolve: (result: ImageResult) => void = () => undefined;
   #reject: (error: LatticeError) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
+  #onAbort: (() => void) | undefined;
   /** Aborted when the caller is answered without the worker's result. */
   readonly #abandoned = new AbortController();
 
@@ -51,10 +52,7 @@ export class Task {
       // One signal serves all images of a job: many listeners are no leak.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', onAbort, { once: true });
-      const stop = () => {
-        signal.removeEventListener('abort', onAbort);
-      };
-      this.answer.then(stop, stop);
+      this.#onAbort = onAbort;
     }
     const { timeLeft } = this;
     if (timeLeft !== null) this.#timer = setTimeout(onDeadline, timeLeft);
@@ -113,17 +111,16 @@ export class Task {
   /** The request for a worker, with the time that is left and a signal that tells it to drop the image. */
   forWorker(): DetectRequest {
     const { timeLeft } = this;
-    return {
-      ...this.request,
-      ...(timeLeft !== null && { deadlineMs: Math.max(1, timeLeft) }),
-      signal: this.#abandoned.signal,
-    };
+    const request: DetectRequest = { ...this.request, signal: this.#abandoned.signal };
+    if (timeLeft !== null) request.deadlineMs = Math.max(1, timeLeft);
+    return request;
   }
 
   #end(): boolean {
     if (this.answered) return false;
     this.answered = true;
     clearTimeout(this.#timer);
+    if (this.#onAbort) this.request.signal?.removeEventListener('abort', this.#onAbort);
     return true;
   }
 }

@@ -32,9 +32,8 @@ export class WorkerLoad {
   /** A synchronous picture took so long from handing it out to its result. */
   measured(ms: number, { timingsMs, tiles }: ImageResult): void {
     const images = imagesOfGrid(tiles);
-    const { model_load: loadMs = 0, ...stages } = timingsMs;
-    const allMs = Object.values(stages).reduce((sum, stage) => sum + stage, 0);
-    const workMs = (allMs - stages.queue) / images;
+    const { model_load: loadMs = 0, decode, preprocess, inference, postprocess } = timingsMs;
+    const workMs = (decode + preprocess + inference + postprocess) / images;
     const ownMs = (ms - loadMs) / images; // the next image finds the model loaded
     this.#syncMs = this.#syncMs === 0 ? ownMs : this.#syncMs + NEWEST * (ownMs - this.#syncMs);
     this.#workMs = this.#workMs === 0 ? workMs : this.#workMs + NEWEST * (workMs - this.#workMs);

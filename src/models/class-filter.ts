@@ -34,6 +34,8 @@ export class ClassFilter {
   readonly #classes: readonly string[];
   /** A model may hold one name twice or in two spellings; a filter on the name means all of them. */
   readonly #ids = new Map<string, number[]>();
+  /** Answers by the list that was asked for: the images of a job, and requests without one, ask for the same list. */
+  readonly #answers = new WeakMap<readonly string[], number[] | null>();
   /** The model has none of the default vehicles, which then stand for all its classes. */
   readonly lacksVehicles: boolean;
 
@@ -52,6 +54,14 @@ export class ClassFilter {
    */
   ids(names: readonly string[] | null): number[] | null {
     if (names === null) return null;
+    const known = this.#answers.get(names);
+    if (known !== undefined) return known;
+    const ids = this.#idsOf(names);
+    this.#answers.set(names, ids);
+    return ids;
+  }
+
+  #idsOf(names: readonly string[]): number[] | null {
     const ids = new Set(names.flatMap((name) => this.#ids.get(classKey(name)) ?? []));
     if (isDefaultVehicles(names)) {
       if (ids.size === 0) return null;

@@ -240,7 +240,7 @@ export interface NativeTask
   /** Path as the caller gave it, absolute or relative to a root; or null with `bytes` or `pixels`. */
   path: string | null;
   /** The encoded image itself. Not copied: it must not change any more, since a cancelled task may still read it. */
-  bytes?: Uint8Array;
+  bytes?: Uint8Array | undefined;
   /** RGB, 8 bit, rows without padding; copied by the addon. */
   pixels?: { data: Uint8Array; width: number; height: number };
   /** Whether the result says the SHA-256 of the file; false when left out. */

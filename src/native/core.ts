@@ -2,13 +2,7 @@
 import { createHash } from 'node:crypto';
 import { recentAge, type FileRead } from '../api/schemas/file-read.js';
 import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
-import {
-  STAGES,
-  type ImageTiles,
-  type PictureLook,
-  type Position,
-  type Timings,
-} from '../api/schemas/image.js';
+import type { ImageTiles, PictureLook, Position, Timings } from '../api/schemas/image.js';
 import { rounded, toMicros } from '../base/rounded.js';
 import { loadAddon } from './addon-loader.js';
 import {
@@ -211,7 +205,8 @@ export class Core {
    * Runs one image. Calls of one tick cross to the addon together. Rejects with a `LatticeError`, or a `TypeError`
    * for a task of a wrong shape or an id that is live already.
    */
-  run({ signal, id = ++this.#lastId, ...task }: CoreTask): Promise<RawResult> {
+  run(task: CoreTask): Promise<RawResult> {
+    const { signal, id = ++this.#lastId } = task;
     return new Promise((resolve, reject) => {
       if (this.#closing !== null) {
         reject(closed());
@@ -315,12 +310,12 @@ export class Core {
     if (this.#integers.buffer !== meta.buffer) this.#integers = new BigUint64Array(meta.buffer);
     for (const [index, rows] of boxes.entries()) {
       const start = index * RESULT_STRIDE;
-      const file = toFile(this.#integers.subarray(start, start + RESULT_STRIDE));
-      const field = (name: keyof typeof ResultField) => meta[start + ResultField[name]] ?? 0;
-      const waiting = this.#take(field('id'));
-      const code = NATIVE_CODES[field('code')] ?? 'internal_error';
+      const file = toFile(this.#integers, start);
+      const field = (at: number) => meta[start + at] ?? 0;
+      const waiting = this.#take(field(ResultField.id));
+      const code = NATIVE_CODES[field(ResultField.code)] ?? 'internal_error';
       const more = { look: looks?.[index] ?? null, descriptors: descriptors?.[index] ?? null };
-      if (code === 'ok') waiting?.resolve({ ...toResult(field, rows), file, ...more });
+      if (code === 'ok') waiting?.resolve(toResult(field, { boxes: rows, file, ...more }));
       else waiting?.reject(toImageError(code, messages[index] ?? code, file));
     }
   }
@@ -330,47 +325,62 @@ function closed(): LatticeError {
   return new LatticeError('shutting_down', 'The native core is closed.');
 }
 
-/** The addon has the model loaded before it sees an image. */
-const NATIVE_STAGES = STAGES.filter((stage) => stage !== 'model_load');
+/** A field of a result, by its place. */
+type Field = (at: number) => number;
 
 function toResult(
-  field: (name: keyof typeof ResultField) => number,
-  boxes: Float32Array,
-): Omit<RawResult, 'file' | 'look' | 'descriptors'> {
+  field: Field,
+  { boxes, file, look, descriptors }: Pick<RawResult, 'boxes' | 'file' | 'look' | 'descriptors'>,
+): RawResult {
   return {
-    width: field('width'),
-    height: field('height'),
+    width: field(ResultField.width),
+    height: field(ResultField.height),
     boxes,
-    timings: Object.fromEntries(
-      NATIVE_STAGES.map((stage) => [stage, toMicros(field(`${stage}Ms`))]),
-    ) as Timings,
-    batch: field('batch'),
-    truncated: field('truncated') !== 0,
-    totalMs: field('totalMs'),
+    // The addon has the model loaded before it sees an image.
+    timings: {
+      queue: toMicros(field(ResultField.queueMs)),
+      decode: toMicros(field(ResultField.decodeMs)),
+      preprocess: toMicros(field(ResultField.preprocessMs)),
+      inference: toMicros(field(ResultField.inferenceMs)),
+      postprocess: toMicros(field(ResultField.postprocessMs)),
+    },
+    batch: field(ResultField.batch),
+    truncated: field(ResultField.truncated) !== 0,
+    totalMs: field(ResultField.totalMs),
     tiles: toTiles(field),
+    file,
     position: toPosition(field),
+    look,
+    descriptors,
   };
 }
 
-function toFile(fields: BigUint64Array): FileRead | null {
-  const field = (name: Exclude<keyof typeof FileField, 'digest'>) => fields[FileField[name]] ?? 0n;
-  const read = field('read');
+/** `start`: the place of the first field of the result. */
+function toFile(integers: BigUint64Array, start: number): FileRead | null {
+  const field = (at: number) => integers[start + at] ?? 0n;
+  const read = field(FileField.read);
   if (read === 0n) return null;
-  const quarters = fields.subarray(FileField.digest, FileField.digest + DIGEST_FIELDS);
-  const hasDigest = quarters.some((quarter) => quarter !== 0n);
-  return {
-    size: Number(field('size')),
+  const file: FileRead = {
+    size: Number(field(FileField.size)),
     // Files may be older than 1970.
-    modifiedNs: String(BigInt.asIntN(64, field('modified'))),
-    changedNs: String(BigInt.asIntN(64, field('changed'))),
-    device: String(field('device')),
-    inode: String(field('inode')),
+    modifiedNs: String(BigInt.asIntN(64, field(FileField.modified))),
+    changedNs: String(BigInt.asIntN(64, field(FileField.changed))),
+    device: String(field(FileField.device)),
+    inode: String(field(FileField.inode)),
     readAt: Number(read / 1_000n) / 1e6,
-    ...(hasDigest && { digest: Array.from(quarters, inHex).join('') }),
   };
+  const digest = toDigest(field);
+  if (digest !== null) file.digest = digest;
+  return file;
 }
 
-const inHex = (quarter: bigint) => quarter.toString(16).padStart(16, '0');
+const QUARTERS = Array.from({ length: DIGEST_FIELDS }, (_, quarter) => FileField.digest + quarter);
+
+/** Null where the task did not ask for it. */
+function toDigest(field: (at: number) => bigint): string | null {
+  if (QUARTERS.every((at) => field(at) === 0n)) return null;
+  return QUARTERS.map((at) => field(at).toString(16).padStart(16, '0')).join('');
+}
 
 /** An image that cannot be used may be one that is still being written. */
 function toImageError(code: ErrorCode, message: string, file: FileRead | null): LatticeError {
@@ -381,17 +391,18 @@ function toImageError(code: ErrorCode, message: string, file: FileRead | null): 
   return new LatticeError(code, detail, { file });
 }
 
-function toTiles(field: (name: keyof typeof ResultField) => number): ImageTiles | null {
-  const [columns, rows] = [field('tileColumns'), field('tileRows')];
+function toTiles(field: Field): ImageTiles | null {
+  const [columns, rows] = [field(ResultField.tileColumns), field(ResultField.tileRows)];
   if (columns * rows <= 1) return null;
-  return { columns, rows, width: field('tileWidth'), height: field('tileHeight') };
+  const [width, height] = [field(ResultField.tileWidth), field(ResultField.tileHeight)];
+  return { columns, rows, width, height };
 }
 
 /** To about a tenth of a metre, which is finer than what cameras know. */
 const POSITION_DECIMALS = 6;
 
-function toPosition(field: (name: keyof typeof ResultField) => number): Position | null {
-  const [latitude, longitude] = [field('latitude'), field('longitude')];
+function toPosition(field: Field): Position | null {
+  const [latitude, longitude] = [field(ResultField.latitude), field(ResultField.longitude)];
   if (Number.isNaN(latitude)) return null;
   return {
     latitude: rounded(latitude, POSITION_DECIMALS),

@@ -158,7 +158,8 @@ export class NativeWorker implements Worker {
     const { options, scoreFloor, look, descriptorsAbove } = request;
     if (model.distrust !== null) throw model.distrust;
     // Refuses a threshold for a class that the model lacks.
-    model.classes.ids(Object.keys(options.classThresholds));
+    const own = Object.keys(options.classThresholds);
+    if (own.length > 0) model.classes.ids(own);
     const classIds = model.classes.ids(options.classes);
     const floor = scoreFloor ?? this.#parts.scoreFloor;
     const run = (how: EngineOptions) => this.#runEngine(request, model, loadMs, how);
@@ -168,26 +169,28 @@ export class NativeWorker implements Worker {
     // A GPU gives the best 300 boxes: those of other classes may have taken the places of some that are asked for.
     const least = leastThreshold(options);
     const isShort = found.isCut && found.floor > least && classIds !== null;
-    const own = isShort ? await run({ ...asked, confidence: least, classIds }) : raw;
-    const answered = isShort ? foundBy(own, model, least) : found;
+    const answer = isShort ? await run({ ...asked, confidence: least, classIds }) : raw;
+    const answered = isShort ? foundBy(answer, model, least) : found;
     const { digest, source, precision } = model.version;
-    return {
+    // One spread, and what not every image has by name: V8 copies the fields of more spreads one by one.
+    const result: ImageResult = {
       ...refineDetections(answered, options),
       processingTimeMs: toMicros(performance.now() - started),
       image: found.image,
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
-      ...(raw.tiles !== null && { tiles: raw.tiles }),
       precision,
       modelDigest: digest,
-      ...(source !== digest && { quantizedFrom: source }),
-      ...(own.file !== null && { file: own.file }),
-      ...(this.#parts.positions && own.position),
       model: options.modelName,
       workerId: this.workerId,
-      ...(scoreFloor !== undefined && { found: packFound(found) }),
-      ...(raw.look !== null && { look: raw.look }),
-      ...(raw.descriptors !== null && { descriptors: raw.descriptors }),
     };
+    if (raw.tiles !== null) result.tiles = raw.tiles;
+    if (source !== digest) result.quantizedFrom = source;
+    if (answer.file !== null) result.file = answer.file;
+    if (this.#parts.positions && answer.position !== null) Object.assign(result, answer.position);
+    if (scoreFloor !== undefined) result.found = packFound(found);
+    if (raw.look !== null) result.look = raw.look;
+    if (raw.descriptors !== null) result.descriptors = raw.descriptors;
+    return result;
   }
 
   #runEngine(
@@ -198,10 +201,11 @@ export class NativeWorker implements Worker {
   ): Promise<RawResult> {
     const { signal, deadlineMs = 0 } = request;
     const { core, spelling } = this.#parts;
-    const run = (from: Pick<CoreTask, 'path' | 'bytes'>) =>
+    const run = (path: string | null) =>
       core.run({
-        ...from,
         ...how,
+        path,
+        bytes: path === null ? request.image : undefined,
         id: request.id,
         signal,
         modelId: model.native.modelId,
@@ -211,9 +215,7 @@ export class NativeWorker implements Worker {
         // The executor's signal ends what waits for a model beyond it.
         deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
       });
-    return request.image === undefined
-      ? spelling.open(request.path, (path) => run({ path }))
-      : run({ path: null, bytes: request.image });
+    return request.image === undefined ? spelling.open(request.path, run) : run(null);
   }
 
   /** A build takes minutes, a load seconds: images of jobs wait for it, callers get a `Retry-After` in time. */

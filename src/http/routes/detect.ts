@@ -174,9 +174,10 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
       c.get('keyId'),
     );
     const run = async () => {
-      const request = { path, ...(image && { image }), options, deadlineMs, kind: 'sync' as const };
+      const request: DetectRequest = { path, options, deadlineMs, kind: 'sync' };
+      if (image !== undefined) request.image = image;
       const result = await detect(c, deps, request);
-      return { ...result, ...used };
+      return used.view === undefined ? result : { ...result, view: used.view };
     };
     const { result, file } =
       body.annotate === true
@@ -188,7 +189,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     });
   };
   const answerUpload = (c: AppContext) => {
-    const query = optionsFromTexts(detectRequestSchema, new URL(c.req.url).searchParams);
+    const query = optionsFromTexts(detectRequestSchema, searchOf(c));
     const toBody = ({ name, fields }: Form) => {
       // Generated clients send the defaults of the query beside a form.
       const options = { ...query, ...optionsFromTexts(detectRequestSchema, fields) };
@@ -196,8 +197,13 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
       return readRequest(c, { ...options, image_path: name }, deps);
     };
     // A fault of the query is reported before the picture is read.
-    toBody({ name: IMAGE_FIELD, fields: [] });
-    return pictures.receive(c, (picture) => answer(c, toBody(picture), picture.image));
+    const ofQuery = toBody({ name: IMAGE_FIELD, fields: [] });
+    return pictures.receive(c, ({ image, name, fields }) => {
+      // The parser of forms gives names that can be a path.
+      const isChecked = fields.length === 0;
+      const body = isChecked ? { ...ofQuery, image_path: name } : toBody({ name, fields });
+      return answer(c, body, image);
+    });
   };
   return async (c) => {
     refuseWhileStopping(deps);
@@ -206,6 +212,10 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     checkImagePath(body.image_path, deps.config.imageRoots, '#/image_path');
     return answer(c, body);
   };
+}
+
+function searchOf(c: AppContext): Iterable<readonly [string, string]> {
+  return c.req.url.includes('?') ? new URL(c.req.url).searchParams : [];
 }
 
 function readRequest(c: AppContext, value: unknown, deps: AppDeps): DetectRequestBody {
@@ -223,8 +233,9 @@ export async function detect(
   c.set('modelName', request.options.modelName);
   try {
     const keyId = c.get('keyId');
-    const owner = keyId === null ? {} : { keyId };
-    return await deps.detector.detect({ ...request, ...owner, signal: c.req.raw.signal });
+    const owned: DetectRequest = { ...request, signal: c.req.raw.signal };
+    if (keyId !== null) owned.keyId = keyId;
+    return await deps.detector.detect(owned);
   } catch (thrown) {
     if (!(thrown instanceof LatticeError)) {
       throw new LatticeError('detection_failed', 'The detection could not be dispatched.', {
@@ -284,11 +295,12 @@ function toWire(
 }
 
 function serverTiming(timings: Timings, totalMs: number): string {
-  const stages = STAGES.flatMap((stage) => {
+  let text = '';
+  for (const stage of STAGES) {
     const ms = timings[stage];
-    return ms === undefined ? [] : [`${stage};dur=${ms.toFixed(2)}`];
-  });
-  return [...stages, `total;dur=${totalMs.toFixed(2)}`].join(', ');
+    if (ms !== undefined) text += `${stage};dur=${ms.toFixed(2)}, `;
+  }
+  return `${text}total;dur=${totalMs.toFixed(2)}`;
 }
 
 /** Rejects with `validation_failed` or the model's own error. */
