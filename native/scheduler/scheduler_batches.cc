@@ -129,6 +129,8 @@ void Scheduler::RunBatch(const RunningBatch& batch) {
     std::vector<BoxDescriptor> descriptors = DescriptorsOf(*live, detections);
     live->input.reset();
     live->described.reset();
+    // Not sooner: it wakes the thread of JavaScript, which would take a core from the network.
+    live->task.sent.reset();
     const double postprocess_ms = post.Lap();
     mutex_.Lock();
     if (live->whole != nullptr) {

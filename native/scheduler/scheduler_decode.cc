@@ -111,7 +111,6 @@ std::optional<Result<TakenImage>> Scheduler::TakeByEngine(const LiveTaskPtr& liv
                          : DecodeParts(task, encoded, layout);
   if (taken.ok()) taken->position = ReadPosition(encoded);
   live->file = {};
-  task.sent.reset();
   return taken;
 }
 
