@@ -74,4 +74,10 @@ export default tseslint.config(
       },
     },
   },
+  {
+    files: ['**/*.cjs'],
+    languageOptions: {
+      globals: { __dirname: 'readonly', process: 'readonly', Buffer: 'readonly' },
+    },
+  },
 );

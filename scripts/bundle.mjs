@@ -1,8 +1,9 @@
 // For `vite build --config`: bundles the programs of dist/, with the packages that a start loads, into dist/bundle/.
-// The compiled file of a program then only imports its bundle: Node finds, opens and links a few files in place of 600,
+// The compiled file of a program then only loads its bundle: Node finds, opens and links a few files in place of 600,
 // which took more than half of the CPU time of a start. The other compiled files stay: scripts and tests import single
-// ones.
-import { writeFileSync } from 'node:fs';
+// ones. The bundles are CommonJS, because only a script can take compiled code that was stored (load-bundle.cjs).
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
@@ -43,15 +44,29 @@ const compiledPlaces = {
   },
 };
 
-const importedBundles = {
-  name: 'imported-bundles',
+/** The loader makes a function of a bundle, where the line for the shell has no place. */
+const functionBodies = {
+  name: 'function-bodies',
+  generateBundle(_, bundles) {
+    for (const bundle of Object.values(bundles)) {
+      if (bundle.type === 'chunk') bundle.code = bundle.code.replace(/^#!.*\n/, '');
+    }
+  },
+};
+
+const loadedBundles = {
+  name: 'loaded-bundles',
   writeBundle() {
+    copyFileSync(join(ROOT, 'scripts/load-bundle.cjs'), join(BUNDLE, 'load.cjs'));
     for (const name of PROGRAMS) {
       const compiled = join(DIST, `${name}.js`);
-      const bundle = relative(dirname(compiled), join(BUNDLE, `${basename(name)}.js`));
+      const loader = relative(dirname(compiled), join(BUNDLE, 'load.cjs'));
       const start = name === 'cli/lattice' ? '#!/usr/bin/env node\n' : '';
-      writeFileSync(compiled, `${start}import './${bundle}';\n`);
+      const lines = `import { load } from './${loader}';\nload('${basename(name)}.cjs');\n`;
+      writeFileSync(compiled, start + lines);
     }
+    const bundles = PROGRAMS.map((name) => `${basename(name)}.cjs`);
+    execFileSync(process.execPath, [join(ROOT, 'scripts/store-code.cjs'), ...bundles]);
   },
 };
 
@@ -59,7 +74,7 @@ export default defineConfig({
   root: ROOT,
   logLevel: 'warn',
   publicDir: false,
-  plugins: [compiledPlaces, importedBundles],
+  plugins: [compiledPlaces, functionBodies, loadedBundles],
   ssr: { noExternal: true },
   build: {
     ssr: true,
@@ -71,7 +86,13 @@ export default defineConfig({
     rolldownOptions: {
       input: PROGRAMS.map((name) => join(SOURCES, `${name}.ts`)),
       external: NOT_BUNDLED,
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      output: {
+        // A script with stored code cannot import.
+        dynamicImportInCjs: false,
+        format: 'cjs',
+        entryFileNames: '[name].cjs',
+        chunkFileNames: '[name]-[hash].cjs',
+      },
     },
   },
 });

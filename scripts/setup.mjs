@@ -213,6 +213,8 @@ async function steps() {
       inputs: [
         'src',
         'scripts/bundle.mjs',
+        'scripts/load-bundle.cjs',
+        'scripts/store-code.cjs',
         'tsconfig.json',
         'tsconfig.build.json',
         'package-lock.json',

@@ -113,11 +113,15 @@ function endWithParent(): void {
   process.stdin.resume();
 }
 
-try {
-  await runWorker(loadConfig());
-  process.exit(0);
-} catch (error) {
-  const wrongSettings = error instanceof ConfigError;
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(wrongSettings ? EX_CONFIG : 1);
+async function endWith(work: () => Promise<void>): Promise<never> {
+  try {
+    await work();
+    process.exit(0);
+  } catch (error) {
+    const wrongSettings = error instanceof ConfigError;
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(wrongSettings ? EX_CONFIG : 1);
+  }
 }
+
+void endWith(() => runWorker(loadConfig()));
