@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "native/cpu/cpu_precision.h"
+#include "native/cpu/library_and_cpu.h"
 #include "native/cpu/network_traits.h"
 #include "native/cpu/openvino_model.h"
 #include "native/kept/file_name.h"
@@ -36,20 +36,10 @@ ov::Tensor Copied(std::span<const char> bytes) {
   return tensor;
 }
 
-// The instruction sets of this CPU: the library may have compiled the network for them.
-std::string CpuFlags() {
-  std::ifstream cpus("/proc/cpuinfo");
-  for (std::string line; std::getline(cpus, line);) {
-    if (line.starts_with("flags") || line.starts_with("Features")) return line;
-  }
-  return {};
-}
-
 // The name has a hash of everything that a kept network depends on.
 std::string NameOf(const std::string& path, const std::string& sha256, bool bf16) {
   std::ostringstream all;
-  all << kFormat << ' ' << ov::get_openvino_version().buildNumber << ' ' << bf16 << ' '
-      << CpuFlags() << ' ' << sha256;
+  all << kFormat << ' ' << bf16 << ' ' << LibraryAndCpu() << ' ' << sha256;
   return PlainPart(std::filesystem::path(path).stem()) + "_cpu_" + HashPart(all.str()) + kSuffix;
 }
 
@@ -125,7 +115,7 @@ Result<CompiledNetwork> CompiledNetwork::Load(const std::string& path, const Eng
   auto file = ReadDescribedModel(path);
   if (!file.ok()) return file.status();
   ModelInfo& described = file->info;
-  const auto bf16 = UsesBf16(options.precision);
+  const auto bf16 = UsesBf16(options.precision, options.kept_folder);
   if (!bf16.ok()) return bf16.status();
 
   const size_t file_bytes = file->bytes.size();

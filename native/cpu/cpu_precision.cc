@@ -4,14 +4,20 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <openvino/openvino.hpp>
 #include <openvino/opsets/opset8.hpp>
+#include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "native/cpu/library_and_cpu.h"
 #include "native/cpu/openvino_core.h"
+#include "native/kept/file_name.h"
+#include "native/kept/kept_folder.h"
 
 namespace lattice {
 namespace {
@@ -20,6 +26,12 @@ namespace {
 constexpr double kBf16Gain = 1.1;
 constexpr double kEightBitGain = 1.15;
 constexpr int kRounds = 4;
+
+// An answer is kept where the gain is so much larger or smaller than needed: noise would not turn
+// it.
+constexpr double kClear = 1.2;
+constexpr char kYes = '1';
+constexpr char kNo = '0';
 
 enum class Arithmetic { kF32, kBf16, kEightBit };
 
@@ -120,26 +132,54 @@ double Gain(Arithmetic arithmetic, Arithmetic over) {
   return other_ms / ms;
 }
 
-bool Bf16Pays() {
-  static const bool pays = HasBf16() && Gain(Arithmetic::kBf16, Arithmetic::kF32) >= kBf16Gain;
+std::optional<KeptFolder> OpenFolder(const std::string& folder) {
+  if (folder.empty()) return std::nullopt;
+  auto opened = KeptFolder::Open(folder);
+  if (!opened.ok()) return std::nullopt;
+  return *std::move(opened);
+}
+
+// Whether the gain is as large as needed: as the kept file says, or as `measure` finds.
+bool IsEnough(const std::string& name, double needed, const std::string& kept_folder,
+              const std::function<double()>& measure) {
+  const auto folder = OpenFolder(kept_folder);
+  const std::string file = name + "_" + HashPart(LibraryAndCpu()) + ".gain";
+  const auto kept = folder ? folder->Load(file) : std::nullopt;
+  if (kept && kept->size() == 1) return kept->front() == kYes;
+  const double gain = measure();
+  const char answer = gain >= needed ? kYes : kNo;
+  const bool is_clear = gain >= needed * kClear || gain * kClear <= needed;
+  if (folder && is_clear) {
+    const auto lock = folder->Lock("gains", Clock::now());
+    if (lock.ok()) (void)folder->Store(file, {&answer, 1});
+  }
+  return answer == kYes;
+}
+
+bool Bf16Pays(const std::string& kept_folder) {
+  static const bool pays = HasBf16() && IsEnough("bf16", kBf16Gain, kept_folder, [] {
+                             return Gain(Arithmetic::kBf16, Arithmetic::kF32);
+                           });
   return pays;
 }
 
 }  // namespace
 
-Result<bool> UsesBf16(const std::string& precision) {
+Result<bool> UsesBf16(const std::string& precision, const std::string& kept_folder) {
   if (precision == "f32") return false;
-  if (precision == "auto") return Bf16Pays();
+  if (precision == "auto") return Bf16Pays(kept_folder);
   if (HasBf16()) return true;
   return Status(StatusCode::kInvalidModel,
                 "This CPU has no bf16. Set the precision to auto or f32.");
 }
 
-bool EightBitPays() {
-  static const bool pays = [] {
+bool EightBitPays(const std::string& kept_folder) {
+  static const bool pays = [&] {
     try {
-      const Arithmetic floats = Bf16Pays() ? Arithmetic::kBf16 : Arithmetic::kF32;
-      return Gain(Arithmetic::kEightBit, floats) >= kEightBitGain;
+      const bool bf16 = Bf16Pays(kept_folder);
+      const Arithmetic floats = bf16 ? Arithmetic::kBf16 : Arithmetic::kF32;
+      return IsEnough(bf16 ? "int8-over-bf16" : "int8-over-f32", kEightBitGain, kept_folder,
+                      [&] { return Gain(Arithmetic::kEightBit, floats); });
     } catch (const std::exception&) {
       return false;
     }

@@ -150,7 +150,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelToLoad& model) {
   engine_options.most_kept_bytes = options_.most_kept_bytes;
   engine_options.anew = model.anew;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
-  const bool in_eight_bits = !model.eight_bit.empty() && EightBitPays();
+  const bool in_eight_bits = !model.eight_bit.empty() && EightBitPays(options_.engine_cache);
   return LoadCpuEngine(in_eight_bits ? model.eight_bit : model.path, engine_options);
 }
 

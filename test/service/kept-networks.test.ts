@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { keep } from '../../src/native/core.js';
 import { writeOwnModel } from '../support/own-model.js';
 import { call, detect } from '../support/service-client.js';
 import { startService } from '../support/service-process.js';
@@ -76,4 +77,24 @@ test('a damaged network answers as before, is said and replaced, and is taken fr
   expect(third.log).not.toContain('damaged');
   expect(statSync(network!).ino).toBe(replaced);
   expect(engines('.agreement')).toHaveLength(1);
+});
+
+/** Of the bundled model, in what the service takes for the faster here. */
+async function chosenPrecision(): Promise<string> {
+  await using service = await startService({ dataDir: join(scratch, 'data') });
+  const { models } = (await call(service.url, '/v1/models')).body as unknown as {
+    models: { is_default: boolean; precision: string }[];
+  };
+  return models.find((model) => model.is_default)!.precision;
+}
+
+test('what was measured of the CPU is kept, and taken by the next start', async () => {
+  const measured = await chosenPrecision();
+  const folder = join(scratch, 'data', 'engines');
+  const answer = readdirSync(folder).find((name) => /^int8-over-.*\.gain$/.test(name));
+  // A CPU on which the gain is nearly the least one measures it at each start.
+  if (answer === undefined) return;
+  await keep(folder, answer, measured === 'int8' ? '0' : '1');
+
+  expect((await chosenPrecision()) === 'int8').toBe(measured !== 'int8');
 });
