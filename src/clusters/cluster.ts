@@ -11,6 +11,8 @@ export interface JobCounter {
 
 export interface Cluster {
   detector: Executor;
+  /** Resolves when the models of the start can be used; left out where images run in other processes. */
+  loaded?: Promise<void>;
   /** Call it once, when the jobs are open. */
   monitor(jobs: JobCounter): ClusterStatusSource;
   /** Workers that should run images and are not connected; left out where images run in this process. */

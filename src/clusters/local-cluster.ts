@@ -1,7 +1,7 @@
 /** Images run in the process of the service. */
 import type { Logger } from '../base/logger-port.js';
 import { Executor } from '../execution/executor.js';
-import { openDetector, type OpenDetectorOptions } from '../execution/here/open-detector.js';
+import { startDetector, type OpenDetectorOptions } from '../execution/here/open-detector.js';
 import type { Config } from '../settings/config.js';
 import { crashMarkerPath } from '../store/crash-marker.js';
 import type { Cluster } from './cluster.js';
@@ -12,14 +12,14 @@ export type EmbeddedOptions = Pick<
   'abortOnPathSuffix' | 'mainModel' | 'onGpuLost'
 >;
 
-/** Rejects as `openDetector`. */
+/** Rejects as `startDetector`. */
 export async function openLocalCluster(
   config: Config,
   version: string,
   logger: Logger,
   options: EmbeddedOptions,
 ): Promise<Cluster> {
-  const worker = await openDetector(config, logger, {
+  const { worker, loaded } = await startDetector(config, logger, {
     ...options,
     preload: config.preload,
     // The file names the images of this process if it dies; the next start reads it.
@@ -34,6 +34,7 @@ export async function openLocalCluster(
   executor.join(worker);
   return {
     detector: executor,
+    loaded,
     gate: null,
     monitor: (jobs) => new MachineStatus({ detector: executor, jobs, version, threads }),
     close: () => executor.close(),

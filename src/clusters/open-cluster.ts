@@ -21,7 +21,7 @@ export interface ClusterParts {
   releases: ReleaseList;
 }
 
-/** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
+/** Rejects with a `ConfigError`, or as `startDetector` where images run in this process. */
 export async function openCluster(parts: ClusterParts): Promise<Cluster> {
   const cluster = await clusterOf(parts);
   parts.releases.add('cluster', () => cluster.close());

@@ -29,8 +29,8 @@ export interface PartsOptions extends EmbeddedOptions {
 }
 
 /**
- * Each part registers with `releases` how it is stopped, also where the start fails later: the order of release is the
- * reverse of this one.
+ * The models of `cluster` may still be loading: the rest of the start is done meanwhile. Each part registers with
+ * `releases` how it is stopped, also where the start fails later: the order of release is the reverse of this one.
  */
 export async function openParts(
   config: Config,

@@ -51,6 +51,7 @@ export async function startService(
     serviceState: openServiceLoad({ ...shared, detector }),
     metrics: addHttpMetrics(shared.metrics, { ...readiness, keyUse }),
   });
+  await cluster.loaded;
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
   cluster.start?.(server.url);

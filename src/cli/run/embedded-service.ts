@@ -63,6 +63,7 @@ export function embeddedPlace(given: Config, pictures: PictureFlags, verbose: bo
           ...{ onGpuLost: lost('its GPU'), onStoreLost: lost('its store') },
         };
         const parts = await openParts(config, logger, releases, stop.signal, options);
+        await parts.cluster.loaded;
         const settings = await settingsOfRun(parts, config, flags);
         const catalogue = new ModelCatalogue(parts.models.detector);
         const chosen = await chosenPictures(pictures, settings.options, catalogue);

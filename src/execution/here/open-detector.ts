@@ -43,17 +43,35 @@ export interface OpenDetectorOptions {
   abortOnPathSuffix?: string;
 }
 
-/**
- * Starts the native core, loads the main model, checks it with the bundled picture and loads the models of `preload`;
- * returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the
- * settings is not there. A default model that is missing or unfit shows in `unhealthy()`: the service starts and serves
- * other models.
- */
+export interface StartedDetector {
+  worker: NativeWorker;
+  /**
+   * Resolves when the models are loaded; sooner where an engine has to be built first, or after a minute. Never
+   * rejects: a default model that is missing or unfit shows in `unhealthy()`, and others are served.
+   */
+  loaded: Promise<void>;
+}
+
+/** As `startDetector`, once its models are loaded. */
 export async function openDetector(
   config: Config,
   logger: Logger,
   options: OpenDetectorOptions = {},
 ): Promise<NativeWorker> {
+  const { worker, loaded } = await startDetector(config, logger, options);
+  await loaded;
+  return worker;
+}
+
+/**
+ * Starts the native core and begins to load the main model, to check it with the bundled picture and to load the models
+ * of `preload`. Rejects when the device of the settings is not there.
+ */
+export async function startDetector(
+  config: Config,
+  logger: Logger,
+  options: OpenDetectorOptions = {},
+): Promise<StartedDetector> {
   const usable = gpus();
   const choice = chooseDevice(config, usable);
   const gpu = choice.device === 'cuda' ? usable.gpus[0] : undefined;
@@ -101,18 +119,21 @@ export async function openDetector(
     report(worker, file, fault, logger);
   });
   const preloaded = prepared.then(() => preload(worker, options.preload ?? [], logger));
-  // Other models may be served, and status shows the progress, while an engine is built.
-  const inBackground = () => undefined;
-  await build.orNotReady(prepared).catch(inBackground);
-  await inTime(build.orNotReady(preloaded).catch(inBackground), PRELOAD_WITHIN_MS, undefined);
-  selfCheck.start(() => registry.loaded(), config.canaryMinutes);
-  monitorModels(worker);
-  monitorVolumes({
-    roots: config.imageRoots,
-    hanging: () => (core.isClosed ? null : core.stats().hangingRoots),
-    logger,
-  });
-  return worker;
+  const load = async (): Promise<void> => {
+    // Other models may be served, and status shows the progress, while an engine is built.
+    const inBackground = () => undefined;
+    await build.orNotReady(prepared).catch(inBackground);
+    await inTime(build.orNotReady(preloaded).catch(inBackground), PRELOAD_WITHIN_MS, undefined);
+    if (worker.isClosed) return;
+    selfCheck.start(() => registry.loaded(), config.canaryMinutes);
+    monitorModels(worker);
+    monitorVolumes({
+      roots: config.imageRoots,
+      hanging: () => (core.isClosed ? null : core.stats().hangingRoots),
+      logger,
+    });
+  };
+  return { worker, loaded: load() };
 }
 
 /** Looks at the files of models at intervals, one look at a time, because a volume may hang. */
