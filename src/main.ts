@@ -5,8 +5,8 @@ import type { EmbeddedOptions } from './clusters/local-cluster.js';
 import { createLogger, standardOutput } from './service/logger.js';
 import { OVERRUN_MS, Releases } from './base/releases.js';
 import { endAtOnce, onReloadSignal, stopSignal } from './service/shutdown.js';
-import { startService } from './service/start-service.js';
 import { unknownSettings, type Config } from './settings/config.js';
+import { openServiceStore } from './store/open-store.js';
 
 /** EX_UNAVAILABLE and EX_IOERR of sysexits.h. */
 const EXIT_GPU_LOST = 69;
@@ -36,10 +36,15 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
     process.kill(process.pid, 'SIGTERM');
   };
   try {
+    const onStoreLost = endWith(EXIT_STORE_LOST);
+    const store = openServiceStore({ config, logger, releases, onStoreLost });
+    // The start waits for it, and rejects as it does.
+    store.catch(() => undefined);
+    const { startService } = await import('./service/start-service.js');
     const options = {
       ...testOptions,
+      store,
       onGpuLost: endWith(EXIT_GPU_LOST),
-      onStoreLost: endWith(EXIT_STORE_LOST),
       onReload: (then: () => void) => {
         reload = then;
       },

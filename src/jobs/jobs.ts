@@ -24,6 +24,8 @@ export interface JobsOptions {
   dataDir: string;
   /** Stays open longer than the jobs. */
   detector: Detector;
+  /** No image runs before it resolves: one that kills the process lets it listen first. Never rejects. */
+  loaded?: Promise<void> | undefined;
   maxQueuedJobs: number;
   /** Images keep the boxes above this score, whatever their job asks for. 1, the default: those above its threshold. */
   scoreFloor?: number;
@@ -118,7 +120,11 @@ export async function startJobs(store: ServiceStore, options: JobsOptions): Prom
       },
     });
     for (const job of JSON.parse(await store.unfinished()) as QueuedJob[]) runner.enqueue(job);
-    runner.start(chargeCrash(dataDir, store, logger));
+    const charge = chargeCrash(dataDir, store, logger);
+    runner.start(async () => {
+      await options.loaded;
+      await charge();
+    });
     logger.info({ recovered: store.recoveredJobs, ...counts.current }, 'job store open');
     const failure = store.failure();
     if (failure !== null)

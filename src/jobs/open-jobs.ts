@@ -12,7 +12,7 @@ import type { ServiceStore } from '../store/service-store.js';
 import { addJobMetrics, reusedCounter } from './job-metrics.js';
 import { startJobs, type Jobs, type JobsOptions } from './jobs.js';
 
-export interface JobParts extends Pick<JobsOptions, 'uploads' | 'views'> {
+export interface JobParts extends Pick<JobsOptions, 'loaded' | 'uploads' | 'views'> {
   config: Config;
   version: string;
   store: ServiceStore;

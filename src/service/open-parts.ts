@@ -1,4 +1,4 @@
-/** Assembles the service but for its HTTP port: the store, the models, the jobs and what belongs to them. */
+/** Assembles the service but for its HTTP port: the models, the jobs and what belongs to them, on an opened store. */
 import { openAliases } from '../aliases/open-aliases.js';
 import { answeringModels } from '../aliases/model-aliases.js';
 import { openAnnotator } from '../annotate/open-annotator.js';
@@ -12,7 +12,7 @@ import { openJobs } from '../jobs/open-jobs.js';
 import { openMetrics } from '../metrics/open-metrics.js';
 import { ConfigError, type Config } from '../settings/config.js';
 import { warnOfModelsFolder } from '../settings/setting-folders.js';
-import { openServiceStore } from '../store/open-store.js';
+import type { ServiceStore } from '../store/service-store.js';
 import { openUploads } from '../uploads/open-uploads.js';
 import { openViews } from '../views/open-views.js';
 import { openWatches } from '../watches/open-watches.js';
@@ -25,7 +25,8 @@ import { traceEndedJobs } from './trace-ended-jobs.js';
 const FEWEST_CONNECTIONS = 64;
 
 export interface PartsOptions extends EmbeddedOptions {
-  onStoreLost: () => void;
+  /** That of `openServiceStore`, whose thread starts while these modules are loaded. */
+  store: Promise<ServiceStore>;
 }
 
 /**
@@ -37,26 +38,27 @@ export async function openParts(
   logger: Logger,
   releases: ReleaseList,
   stopping: AbortSignal,
-  { onStoreLost, ...embedded }: PartsOptions,
+  { store: opening, ...embedded }: PartsOptions,
 ) {
+  // Wait for the store before models are loaded or workers started: the folder may belong to another process, or its
+  // store may be unfit.
+  const store = await opening;
   const version = packageVersion();
   const metrics = openMetrics(releases);
   const access = openAccess(config, logger, stopping);
   const { allowances } = access;
   refuseFewDescriptors();
   const shared = { config, version, logger, metrics, releases, allowances };
-  // Open the store before models are loaded or workers started: the folder may belong to another process, or its store
-  // may be unfit.
-  const store = await openServiceStore({ ...shared, onStoreLost });
   void warnOfModelsFolder(config.modelsDir, logger);
   const stored = await store.aliases();
   const cluster = await openCluster({ ...shared, embedded, aliased: answeringModels(stored) });
   const models = openAliases({ ...shared, store, stored, detector: cluster.detector });
   const { detector } = models;
+  const { loaded } = cluster;
   const annotator = openAnnotator({ ...shared, store, detector });
   const views = await openViews({ ...shared, store });
   const uploads = await openUploads({ ...shared, store });
-  const jobs = await openJobs({ ...shared, store, detector, annotator, views, uploads });
+  const jobs = await openJobs({ ...shared, store, detector, loaded, annotator, views, uploads });
   const watches = await openWatches({ ...shared, store, jobs: jobs.service });
   const tracing = await openTelemetry(version, releases);
   logEndedJobs(jobs.service, logger);

@@ -6,7 +6,6 @@ import { createReadKeyUse } from '../http/access/key-use.js';
 import { addHttpMetrics } from '../http/http-metrics.js';
 import { listen } from '../http/server/listen.js';
 import type { Config } from '../settings/config.js';
-import { composeApp } from './compose-app.js';
 import type { Logger } from './logger.js';
 import { openParts, type PartsOptions } from './open-parts.js';
 import { openServiceLoad } from './service-load.js';
@@ -33,6 +32,8 @@ export async function startService(
   const keyUse = createReadKeyUse({ ...shared, ...access, ...parts });
   const draining = () => stopping.aborted;
   const readiness = { draining, detector, jobsHealth: () => jobs.health() };
+  // Its modules are loaded while the models are.
+  const { composeApp } = await import('./compose-app.js');
   const composed = composeApp({
     ...shared,
     ...models,

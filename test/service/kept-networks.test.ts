@@ -79,7 +79,7 @@ test('a damaged network answers as before, is said and replaced, and is taken fr
   expect(engines('.agreement')).toHaveLength(1);
 });
 
-/** Of the bundled model, in what the service takes for the faster here. */
+/** The precision of the bundled model, which the service takes for the faster one here. */
 async function chosenPrecision(): Promise<string> {
   await using service = await startService({ dataDir: join(scratch, 'data') });
   const { models } = (await call(service.url, '/v1/models')).body as unknown as {

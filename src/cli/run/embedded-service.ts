@@ -24,6 +24,7 @@ import type { NetworkRates } from '../../report/words.js';
 import { openParts } from '../../service/open-parts.js';
 import { endAtOnce } from '../../service/shutdown.js';
 import type { Config } from '../../settings/config.js';
+import { openServiceStore } from '../../store/open-store.js';
 import type { Job, SharedSettings } from '../../store/job.js';
 import { typedPaths } from '../../store/job-title.js';
 import { chosenPictures } from '../chosen-pictures.js';
@@ -58,9 +59,11 @@ export function embeddedPlace(given: Config, pictures: PictureFlags, verbose: bo
         stop.abort(new Refusal(`The run has lost ${what}. The same command goes on.`));
       };
       try {
+        const onStoreLost = lost('its store');
         const options = {
           ...(flags.model !== undefined && { mainModel: flags.model }),
-          ...{ onGpuLost: lost('its GPU'), onStoreLost: lost('its store') },
+          onGpuLost: lost('its GPU'),
+          store: openServiceStore({ config, logger, releases, onStoreLost }),
         };
         const parts = await openParts(config, logger, releases, stop.signal, options);
         await parts.cluster.loaded;
