@@ -113,17 +113,20 @@ export class JobReads {
   }
 
   /**
-   * JSON of the `QueuedJob[]`, in order of submission. A long queue makes a start wait: as one text it is read and
-   * handed to the main thread in a third of the time that its rows take.
+   * JSON of the `QueuedJob[]`: those that an earlier process has left running where the disk is full, then those that
+   * wait, each in order of submission. A long queue makes a start wait: as one text it is read and handed to the main
+   * thread in a third of the time that its rows take, and to sort it would take longer than to read it.
    */
   unfinished(): string {
+    const inOrder = (status: JobStatus) =>
+      `SELECT * FROM (SELECT * FROM jobs WHERE status = '${status}' ORDER BY number)`;
     const { jobs } = this.#statements.get(
       `SELECT json_group_array(json_object('number', number, 'jobId', job_id, 'priority', priority,
          'submittedAt', submitted_at, 'imageCount', image_count, 'model',
          -- A value that was sorted is a text again until json() reads it.
          json((SELECT json_object('name', coalesce(job_models.name, settings ->> '$.options.modelName'), 'digest', digest, 'source', source, 'precision', precision) FROM job_models
            WHERE job = number ORDER BY rowid DESC LIMIT 1)))) AS jobs
-       FROM (SELECT * FROM jobs WHERE status IN ('pending', 'running') ORDER BY number)`,
+       FROM (${inOrder('running')} UNION ALL ${inOrder('pending')})`,
     ) as { jobs: string };
     return jobs;
   }
