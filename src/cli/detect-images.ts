@@ -209,10 +209,12 @@ async function* results(run: Run, signal: AbortSignal): Results {
 /** Never rejects. */
 async function detectOne(
   { path }: NamedImage,
-  { detector, options, writeCopy }: Run,
+  { images, detector, options, writeCopy }: Run,
 ): Promise<DetectResult> {
+  // The network of synchronous images is there already; that of the others is made for the first of them.
+  const kind = images.length === 1 ? 'sync' : 'async';
   try {
-    const result = await detector.detect({ path, options, kind: 'async' });
+    const result = await detector.detect({ path, options, kind });
     return { status: 'ok', result, annotated: await writeCopy?.(path, result) };
   } catch (error) {
     return { status: 'error', error: (toLatticeError(error) satisfies LatticeError).toProblem() };
