@@ -26,7 +26,7 @@ const modelUse = snakeCase(
     }),
     modelDigest: z
       .string()
-      .openapi({ description: 'As in the images', example: 'ae47d0b05fccf356' }),
+      .openapi({ description: 'As in the images', example: 'f75a8e4787ce638c' }),
     precision: z.string().openapi({ example: 'int8' }),
     images: z.int().openapi({ description: 'Images with a result that ran on it' }),
   }),

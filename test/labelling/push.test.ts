@@ -67,7 +67,7 @@ test('tasks have the names and labels of the project, in the order of the pictur
     { box: [0, 0, 1, 1], confidence: 0.3, class: 'bird' },
   ];
   const images = [
-    picture(2, { detections: boxes, model_digest: 'ae47d0b05fccf356' }),
+    picture(2, { detections: boxes, model_digest: 'f75a8e4787ce638c' }),
     picture(1),
     picture(3, { detections: [] }),
   ];
@@ -77,7 +77,7 @@ test('tasks have the names and labels of the project, in the order of the pictur
   );
   expect(studio.tasks[0]!.predictions).toMatchObject([
     {
-      model_version: 'own.pt ae47d0b05fccf356',
+      model_version: 'own.pt f75a8e4787ce638c',
       score: 0.75,
       result: [
         {

@@ -122,7 +122,7 @@ export const processedImageSchema = z.object({
     .meta({ description: 'What the network was computed in: int8, bf16, f32, fp16' }),
   modelDigest: z.string().optional().meta({
     description: 'The first 16 hex digits of the SHA-256 of the model file that was loaded',
-    example: 'ae47d0b05fccf356',
+    example: 'f75a8e4787ce638c',
   }),
   /**
    * When the 8-bit copy of the model was loaded: the digest of the file that it was made from. Answers do not have it.

@@ -108,7 +108,7 @@ export const detectResponseSchema = z
       timings_ms: { queue: 0.1, decode: 2.1, preprocess: 0.4, inference: 12.9, postprocess: 0.3 },
       truncated: false,
       precision: 'int8',
-      model_digest: 'ae47d0b05fccf356',
+      model_digest: 'f75a8e4787ce638c',
       file: { size: 183_204, modified_at: 1_790_000_000.25 },
       confidence_threshold: 0.5,
       model: 'yolov8n.pt',

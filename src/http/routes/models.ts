@@ -16,7 +16,7 @@ const modelSchema = z.object(model.shape).openapi('Model', {
     classes: ['car', 'motorcycle', 'bus', 'truck'],
     device: 'CPU',
     precision: 'int8',
-    digest: 'ae47d0b05fccf356',
+    digest: 'f75a8e4787ce638c',
     quantized_from: '04194b5e9b47bec7',
     agreement: null,
     input: { width: 640, height: 640 },

@@ -111,7 +111,7 @@ export const jobStatusSchema = z.object(statusWire.shape).openapi('JobStatus', {
     total_count: 3,
     class_counts: { car: 3 },
     models: [
-      { model: 'yolov8n.pt', model_digest: 'ae47d0b05fccf356', precision: 'int8', images: 1 },
+      { model: 'yolov8n.pt', model_digest: 'f75a8e4787ce638c', precision: 'int8', images: 1 },
     ],
     retry_of: null,
     request_id: null,
