@@ -295,9 +295,6 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   ReadPrecision(properties, options.precision);
   properties.Read("threads", 1, 1024, options.threads);
   properties.Read("asyncYields", options.async_yields);
-  if (!properties.Get("inBackground").IsUndefined()) {
-    properties.Read("inBackground", options.in_background);
-  }
   if (!properties.Get("hardwareDecode").IsUndefined()) {
     properties.Read("hardwareDecode", options.hardware_decode);
   }

@@ -289,13 +289,11 @@ class SyncSlots {
   std::optional<SharedNetwork> one_slot_;
 };
 
-// As CompiledNetwork::Load. Beside other models, of this core or of another one, on a thread of
-// lower priority that ends with it, because an unprivileged thread cannot raise its priority again.
+// As CompiledNetwork::Load. Beside other models on a thread of lower priority that ends with it,
+// because an unprivileged thread cannot raise its priority again.
 Result<CompiledNetwork> LoadCompiled(const std::string& path, const EngineOptions& options,
                                      CompiledNetwork::Source source) {
-  if (!options.beside_others && !options.in_background) {
-    return CompiledNetwork::Load(path, options, source);
-  }
+  if (!options.beside_others) return CompiledNetwork::Load(path, options, source);
   const auto load = [&] {
     (void)LowerThread(kLoadNice);
     return CompiledNetwork::Load(path, options, source);

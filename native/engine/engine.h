@@ -41,8 +41,6 @@ struct EngineOptions {
   bool async_yields = true;  // async batches compute only where no other thread wants the core
   // Other models serve meanwhile: the load gives way to their images. CPU only.
   bool beside_others = false;
-  // Models of another core serve meanwhile: the compiling gives way. CPU only.
-  bool in_background = false;
   size_t idle_inputs = 8;  // host inputs kept for later images, at most
   // Folder of compiled networks, made if its parent exists; "" compiles on each load. CPU only.
   std::string kept_folder = {};

@@ -144,7 +144,6 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelToLoad& model) {
   engine_options.async = schedule_.async;
   engine_options.async_yields = options_.async_yields;
   engine_options.beside_others = HasModels();
-  engine_options.in_background = options_.in_background;
   engine_options.rectangles = options_.rectangles;
   engine_options.kept_folder = options_.engine_cache;
   engine_options.most_kept_bytes = options_.most_kept_bytes;

@@ -30,7 +30,6 @@ struct CoreOptions {
   std::string precision = "auto";
   int threads = 1;
   bool async_yields = true;
-  bool in_background = false;                        // as EngineOptions
   std::optional<std::vector<InputSize>> rectangles;  // as EngineOptions
   bool hardware_decode = true;                       // the GPU's JPEG engines decode too
   std::string engine_cache;                          // folder of built engines

@@ -4,7 +4,7 @@ import { openCore } from '../native/core.js';
 
 /** Opens a core on the CPU in addition to the core of the service. Close it. */
 export function openCpuCore(
-  options: Pick<CoreOptions, 'precision' | 'threads' | 'rectangles' | 'inBackground'>,
+  options: Pick<CoreOptions, 'precision' | 'threads' | 'rectangles'>,
 ): Core {
   return openCore({
     roots: [],

@@ -142,11 +142,9 @@ async function measure(
   const found = await boxesOn(pictures, native, core);
   // The GPU runs the model's own input only.
   const inputs = isOnGpu(native) ? [] : rectangles;
-  // On the CPU callers may need the cores for the model that this one replaces.
-  const how = isOnGpu(native) ? { threads } : { threads: 1, inBackground: true };
   const reference = openCpuCore({
     precision: 'f32',
-    ...how,
+    threads,
     ...(inputs === undefined ? {} : { rectangles: inputs }),
   });
   try {

@@ -95,8 +95,6 @@ export interface NativeCoreOptions {
   threads: number;
   /** Batches of async tasks compute only where no other thread of the machine wants the core. */
   asyncYields: boolean;
-  /** Models of another core serve meanwhile: compiling gives way to their images. False when left out. */
-  inBackground?: boolean;
   /**
    * Inputs of the network beside the model's own, smaller and with sides that its stride divides: an image takes the
    * smallest that holds it as large as the model's own does. On the CPU; when left out, all of them where the export
