@@ -217,12 +217,16 @@ function standingsOf(
 ) {
   const part = (boxes: BoxesByPhoto) =>
     new Map(photos.map((photo) => [photo, boxes.get(photo) ?? []]));
+  /** Whoever computes our copy is held to our own boxes, which are of that file too. */
+  const sameNetwork = ({ file, shape }: Side) =>
+    (file === 'export' ? null : contenders.find((each) => each.ours && each.shape === shape))
+      ?.boxes ?? reference[shape];
   return standings(
     contenders.map(({ boxes, rounds, ...side }) => ({
       ...side,
       rounds: rounds[set],
       agreement: {
-        sameShape: agreement(part(reference[side.shape]), part(boxes)),
+        sameShape: agreement(part(sameNetwork(side)), part(boxes)),
         square: agreement(part(reference.square), part(boxes)),
       },
       precisionOnLabels: labels === null ? null : precisionOf(part(boxes), labels),

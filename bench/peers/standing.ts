@@ -1,4 +1,4 @@
-/** Every server's figures beside ours, and the goals, against the strongest server that gives the boxes of f32. */
+/** Every server's figures beside ours, and the goals, against the strongest server that gives the right boxes. */
 import type { BoxAgreement } from '../accuracy/box-agreement.js';
 import {
   meanLatency,
@@ -11,7 +11,7 @@ import {
 } from './round-figures.js';
 import { OURS, OURS_SQUARE, type NetworkFile, type Shape } from './sides.js';
 
-/** Share of the boxes of f32 that another server must have, both ways, to be ranked; ours shows its mAP. */
+/** Share of the boxes of its network that another server must have, both ways, to be ranked; ours shows its mAP. */
 const SAME_BOXES = 0.95;
 
 /** One server on one set of photos. */
@@ -21,7 +21,7 @@ export interface Measured {
   shape: Shape;
   file: NetworkFile;
   rounds: Round[];
-  /** With the boxes of f32 at the same input shape, and on the square. */
+  /** With the boxes of the same network at the same input shape, and with those of f32 on the square. */
   agreement: { sameShape: BoxAgreement; square: BoxAgreement };
   /** mAP50-95 of its boxes; null without labels. */
   precisionOnLabels: number | null;
@@ -31,9 +31,9 @@ export interface Standing {
   name: string;
   shape: Shape;
   file: NetworkFile;
-  /** Whether its boxes are those of f32, so that its speed may be compared. */
+  /** Whether its boxes are those of its network, so that its speed may be compared. */
   ranked: boolean;
-  /** How many boxes of f32, at its input shape, were compared. */
+  /** How many boxes of its network, at its input shape, were compared. */
   boxes: number;
   recall: number;
   precision: number;
