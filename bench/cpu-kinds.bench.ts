@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { FloatPrecision } from '../src/api/schemas/model.js';
 import { median } from './load/percentiles.js';
 import { setting, type Measurement } from './setting.js';
 
@@ -19,15 +20,27 @@ interface Kind {
   /** Flag of /proc/cpuinfo. */
   needs: string;
   instructions: string;
+  /** The library asks the CPU itself for bf16, whatever it is held to. */
+  precision: FloatPrecision;
 }
 
 const KINDS: readonly Kind[] = [
-  { name: 'AVX2', needs: 'avx2', instructions: 'AVX2' },
-  { name: 'AVX2 with VNNI', needs: 'avx_vnni', instructions: 'AVX2_VNNI' },
-  { name: 'AVX-512', needs: 'avx512bw', instructions: 'AVX512_CORE' },
-  { name: 'AVX-512 with VNNI', needs: 'avx512_vnni', instructions: 'AVX512_CORE_VNNI' },
-  { name: 'AVX-512 with bf16', needs: 'avx512_bf16', instructions: 'AVX512_CORE_BF16' },
-  { name: 'AMX', needs: 'amx_int8', instructions: 'AVX512_CORE_AMX' },
+  { name: 'AVX2', needs: 'avx2', instructions: 'AVX2', precision: 'f32' },
+  { name: 'AVX2 with VNNI', needs: 'avx_vnni', instructions: 'AVX2_VNNI', precision: 'f32' },
+  { name: 'AVX-512', needs: 'avx512bw', instructions: 'AVX512_CORE', precision: 'f32' },
+  {
+    name: 'AVX-512 with VNNI',
+    needs: 'avx512_vnni',
+    instructions: 'AVX512_CORE_VNNI',
+    precision: 'f32',
+  },
+  {
+    name: 'AVX-512 with bf16',
+    needs: 'avx512_bf16',
+    instructions: 'AVX512_CORE_BF16',
+    precision: 'auto',
+  },
+  { name: 'AMX', needs: 'amx_int8', instructions: 'AVX512_CORE_AMX', precision: 'auto' },
 ];
 const THREAD_COUNTS = [1, 2, 4, 8, 16];
 
@@ -50,7 +63,7 @@ function rowsOf(kind: Kind, bits: string, model: string): Measurement[] {
   const rates = here.map((_, at) => median(rounds.map((round) => round[at]!)));
   const [one = NaN] = rates;
   // Each doubling of the threads gives as much as the last one that was measured.
-  const doubling = rates.length < 2 ? 2 : rates.at(-1)! / rates.at(-2)!;
+  const doubling = rates.length < 2 ? 2 : Math.min(2, rates.at(-1)! / rates.at(-2)!);
   return THREAD_COUNTS.map((threads, at) => {
     const measured = rates[at];
     const value = measured ?? rates.at(-1)! * doubling ** (at + 1 - rates.length);
@@ -65,8 +78,17 @@ function rowsOf(kind: Kind, bits: string, model: string): Measurement[] {
   });
 }
 
-function perSecond({ instructions }: Kind, model: string, threads: number): number {
-  const args = ['--import', COMPILED, '--import', 'tsx', PROGRAM, model, String(threads)];
+function perSecond({ instructions, precision }: Kind, model: string, threads: number): number {
+  const args = [
+    '--import',
+    COMPILED,
+    '--import',
+    'tsx',
+    PROGRAM,
+    model,
+    String(threads),
+    precision,
+  ];
   const env = { ...process.env, ONEDNN_MAX_CPU_ISA: instructions };
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8', env }));
 }

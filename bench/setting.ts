@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openCore, type Core, type CoreTask } from '../src/native/core.js';
+import type { FloatPrecision } from '../src/api/schemas/model.js';
 import type { NativeModel } from '../src/native/contract.js';
 import {
   hasTestdata,
@@ -53,18 +54,24 @@ export function serve(at: Setting, env: Record<string, string> = {}): Promise<Se
   return startService({ env: { ...settingsOf(at), ...env } });
 }
 
-/** CPU threads of a bare core. */
-export const THREADS = 2;
 export const LIMITS = { maxPixels: 64_000_000, maxSide: 16_384 };
+
+export interface ComputeSetting {
+  threads: number;
+  precision: FloatPrecision;
+}
+
+export const ON_TWO_THREADS: ComputeSetting = { threads: 2, precision: 'auto' };
 
 export async function openBareCore(
   at: Setting,
-  threads = THREADS,
+  { threads, precision }: ComputeSetting = ON_TWO_THREADS,
 ): Promise<{ core: Core; model: NativeModel }> {
   const core = openCore({
     roots: [at.imageRoot],
     device: 'cpu',
     threads,
+    precision,
     asyncYields: true,
     maxFileBytes: 64 * 1024 * 1024,
     ...LIMITS,

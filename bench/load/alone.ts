@@ -2,7 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeImage, type CoreTask } from '../../src/native/core.js';
-import { LIMITS, openBareCore, PLAIN_TASK, photoTask, THREADS, type Setting } from '../setting.js';
+import {
+  LIMITS,
+  ON_TWO_THREADS,
+  openBareCore,
+  PLAIN_TASK,
+  photoTask,
+  type ComputeSetting,
+  type Setting,
+} from '../setting.js';
 import { closedLoopFor } from './loops.js';
 
 const WARM_SECONDS = 1;
@@ -16,7 +24,7 @@ export async function mostPerSecond(
   kind: 'sync' | 'async',
   inHand: number | 'many',
 ): Promise<number> {
-  const { network, decode } = await ratesAlone(at, kind, inHand, THREADS);
+  const { network, decode } = await ratesAlone(at, kind, inHand, ON_TWO_THREADS);
   // The same cores do both.
   return 1 / (1 / network + 1 / decode);
 }
@@ -26,9 +34,9 @@ export async function ratesAlone(
   at: Setting,
   kind: 'sync' | 'async',
   inHand: number | 'many',
-  threads: number,
+  compute: ComputeSetting,
 ): Promise<{ network: number; decode: number }> {
-  const { core, model } = await openBareCore(at, threads);
+  const { core, model } = await openBareCore(at, compute);
   const photos = at.photos.slice(0, SHAPES);
   const decodeMs: number[] = [];
   const tasks: CoreTask[] = [];
@@ -45,7 +53,7 @@ export async function ratesAlone(
   const network = await closedLoopFor(SECONDS, count, run);
   await core.close();
   if (network.failures > 0) throw new Error(`${network.failures} images failed`);
-  const decode = (Math.min(count, threads) * 1_000 * photos.length) / sumOf(decodeMs);
+  const decode = (Math.min(count, compute.threads) * 1_000 * photos.length) / sumOf(decodeMs);
   return { network: network.perSecond, decode };
 }
 

@@ -1,8 +1,11 @@
-/** Prints images per second of the network alone: MODEL THREADS. The environment may limit the instructions. */
+/** MODEL THREADS PRECISION: prints images per second of the network alone. The environment may limit instructions. */
+import type { FloatPrecision } from '../../src/api/schemas/model.js';
 import { setting } from '../setting.js';
 import { ratesAlone } from './alone.js';
 
-const [modelPath = '', threads = ''] = process.argv.slice(2);
-const at = { ...setting(), modelPath };
-const { network } = await ratesAlone(at, 'async', 'many', Number(threads));
+const [modelPath = '', threads = '', precision = ''] = process.argv.slice(2);
+const { network } = await ratesAlone({ ...setting(), modelPath }, 'async', 'many', {
+  threads: Number(threads),
+  precision: precision as FloatPrecision,
+});
 console.log(network);
