@@ -13,7 +13,6 @@ import { setting, type Measurement } from './setting.js';
 
 const ROUNDS = 4;
 const PROGRAM = fileURLToPath(new URL('./load/network-process.ts', import.meta.url));
-const COMPILED = new URL('../test/support/compiled-threads.mjs', import.meta.url).href;
 
 interface Kind {
   name: string;
@@ -79,16 +78,8 @@ function rowsOf(kind: Kind, bits: string, model: string): Measurement[] {
 }
 
 function perSecond({ instructions, precision }: Kind, model: string, threads: number): number {
-  const args = [
-    '--import',
-    COMPILED,
-    '--import',
-    'tsx',
-    PROGRAM,
-    model,
-    String(threads),
-    precision,
-  ];
+  // With the loaders of this process.
+  const args = [...process.execArgv, PROGRAM, model, String(threads), precision];
   const env = { ...process.env, ONEDNN_MAX_CPU_ISA: instructions };
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8', env }));
 }

@@ -217,10 +217,11 @@ function standingsOf(
 ) {
   const part = (boxes: BoxesByPhoto) =>
     new Map(photos.map((photo) => [photo, boxes.get(photo) ?? []]));
-  /** Whoever computes our copy is held to our own boxes, which are of that file too. */
-  const sameNetwork = ({ file, shape }: Side) =>
-    (file === 'export' ? null : contenders.find((each) => each.ours && each.shape === shape))
-      ?.boxes ?? reference[shape];
+  /** A server with our 8-bit copy is compared with our service, which computes the same file. */
+  const sameNetwork = ({ file, shape }: Side) => {
+    const ours = contenders.find((each) => each.ours && each.shape === shape);
+    return file === 'export' || ours === undefined ? reference[shape] : ours.boxes;
+  };
   return standings(
     contenders.map(({ boxes, rounds, ...side }) => ({
       ...side,

@@ -88,12 +88,15 @@ async function chosenPrecision(): Promise<string> {
   return models.find((model) => model.is_default)!.precision;
 }
 
-test('what was measured of the CPU is kept, and taken by the next start', async () => {
+test('what was measured of the CPU is kept, and taken by the next start', async (context) => {
   const measured = await chosenPrecision();
   const folder = join(scratch, 'data', 'engines');
   const answer = readdirSync(folder).find((name) => /^int8-over-.*\.gain$/.test(name));
-  // A CPU on which the gain is nearly the least one measures it at each start.
-  if (answer === undefined) return;
+  if (answer === undefined) {
+    return context.skip(
+      'the gain on this CPU is close to the least one, so it is measured at each start',
+    );
+  }
   await keep(folder, answer, measured === 'int8' ? '0' : '1');
 
   expect((await chosenPrecision()) === 'int8').toBe(measured !== 'int8');

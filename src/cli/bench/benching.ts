@@ -8,6 +8,7 @@ import type { DetectResponse } from '../../client/records.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { isLoopback, serviceAccess } from '../../settings/config.js';
 import { networkText } from '../../report/words.js';
+import { hostOf } from '../../webhooks/target-policy.js';
 import { openClient } from '../job/open-client.js';
 import { placeOf, writeFileTo } from '../output-file.js';
 import { renderRow } from '../output-text.js';
@@ -146,7 +147,7 @@ async function senderOf(flags: BenchFlags): Promise<Sender> {
     return last.timings_ms;
   };
   const answered = () =>
-    isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, '')) && last !== undefined
+    isLoopback(hostOf(new URL(url))) && last !== undefined
       ? { last, sizes: [...sizes.values()] }
       : null;
   return { send, answered };
