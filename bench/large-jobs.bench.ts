@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startJobs } from '../src/jobs/jobs.js';
+import { createJobs } from '../src/jobs/jobs.js';
 import { openStore } from '../src/store/service-store.js';
 import { openParts, specOf } from '../test/jobs/job-folder.js';
 import { silent } from '../test/support/silent-logger.js';
@@ -71,7 +71,7 @@ async function runJob(dataDir: string, boxes: number | null): Promise<Kept> {
     (_, index) => new SimulatedWorker(`worker-${index}`, options),
   );
   const store = await openStore(dataDir);
-  const jobs = await startJobs(store, {
+  const jobs = await createJobs(store, {
     ...(await openParts(store, dataDir)),
     dataDir,
     detector: overWorkers(workers),
@@ -80,6 +80,7 @@ async function runJob(dataDir: string, boxes: number | null): Promise<Kept> {
     volumePatienceMs: 0,
     logger: silent,
   });
+  jobs.start();
   const imagePaths = Array.from(
     { length: IMAGES },
     (_, index) => `2026/11/26/camera-007/${String(index).padStart(13, '0')}.jpg`,

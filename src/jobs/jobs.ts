@@ -24,8 +24,6 @@ export interface JobsOptions {
   dataDir: string;
   /** Stays open longer than the jobs. */
   detector: Detector;
-  /** No image runs before it resolves: one that kills the process lets it listen first. Never rejects. */
-  loaded?: Promise<void> | undefined;
   maxQueuedJobs: number;
   /** Images keep the boxes above this score, whatever their job asks for. 1, the default: those above its threshold. */
   scoreFloor?: number;
@@ -65,6 +63,8 @@ export interface JobsOptions {
 
 export interface Jobs {
   service: JobService;
+  /** Images run from now on. Call it once. */
+  start(): void;
   /** Accepts no job, starts no image, waits for running ones until `deadlineMs`. Idempotent; never rejects. */
   drain(deadlineMs: number): Promise<void>;
   /** Drains, then closes the store. Idempotent; never rejects. */
@@ -83,8 +83,11 @@ export interface StoreFigures {
   removed: Readonly<Record<RemovalReason, number>>;
 }
 
-/** Opens the jobs and starts their work. They own the store from here on and close it, also if the opening fails. */
-export async function startJobs(store: ServiceStore, options: JobsOptions): Promise<Jobs> {
+/**
+ * Opens the jobs; no image runs before `start`. They own the store from here on and close it, also if the opening
+ * fails.
+ */
+export async function createJobs(store: ServiceStore, options: JobsOptions): Promise<Jobs> {
   const { dataDir, detector, logger, views, uploads } = options;
   try {
     warnOfOpenFolder(dataDir, logger);
@@ -120,11 +123,6 @@ export async function startJobs(store: ServiceStore, options: JobsOptions): Prom
       },
     });
     for (const job of JSON.parse(await store.unfinished()) as QueuedJob[]) runner.enqueue(job);
-    const charge = chargeCrash(dataDir, store, logger);
-    runner.start(async () => {
-      await options.loaded;
-      await charge();
-    });
     logger.info({ recovered: store.recoveredJobs, ...counts.current }, 'job store open');
     const failure = store.failure();
     if (failure !== null)
@@ -183,8 +181,12 @@ function assemble(
   const drain = async (deadlineMs: number) => {
     await (drained ??= Promise.all([runner.stop(deadlineMs), retention.stop()]));
   };
+  const charge = chargeCrash(dataDir, store, logger);
   return {
     service,
+    start: () => {
+      runner.start(charge);
+    },
     drain,
     stop: async (deadlineMs) => {
       await drain(deadlineMs);

@@ -10,9 +10,9 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { Config } from '../settings/config.js';
 import type { ServiceStore } from '../store/service-store.js';
 import { addJobMetrics, reusedCounter } from './job-metrics.js';
-import { startJobs, type Jobs, type JobsOptions } from './jobs.js';
+import { createJobs, type Jobs, type JobsOptions } from './jobs.js';
 
-export interface JobParts extends Pick<JobsOptions, 'loaded' | 'uploads' | 'views'> {
+export interface JobParts extends Pick<JobsOptions, 'uploads' | 'views'> {
   config: Config;
   version: string;
   store: ServiceStore;
@@ -24,11 +24,11 @@ export interface JobParts extends Pick<JobsOptions, 'loaded' | 'uploads' | 'view
   releases: ReleaseList;
 }
 
-/** Rejects as `startJobs`. */
+/** No image runs before `start`. Rejects as `createJobs`. */
 export async function openJobs(parts: JobParts): Promise<Jobs> {
   const { config, version, store, detector, annotator, allowances, metrics, releases } = parts;
   const times = new PictureTimes(config.imageRoots);
-  const jobs = await startJobs(store, {
+  const jobs = await createJobs(store, {
     ...parts,
     ...config,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,

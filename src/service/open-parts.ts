@@ -30,8 +30,9 @@ export interface PartsOptions extends EmbeddedOptions {
 }
 
 /**
- * The models of `cluster` may still be loading: the rest of the start is done meanwhile. Each part registers with
- * `releases` how it is stopped, also where the start fails later: the order of release is the reverse of this one.
+ * The models of `cluster` may still be loading: the rest of the start is done meanwhile. Jobs wait for `jobs.start`.
+ * Each part registers with `releases` how it is stopped, also where the start fails later: the order of release is the
+ * reverse of this one.
  */
 export async function openParts(
   config: Config,
@@ -54,11 +55,10 @@ export async function openParts(
   const cluster = await openCluster({ ...shared, embedded, aliased: answeringModels(stored) });
   const models = openAliases({ ...shared, store, stored, detector: cluster.detector });
   const { detector } = models;
-  const { loaded } = cluster;
   const annotator = openAnnotator({ ...shared, store, detector });
   const views = await openViews({ ...shared, store });
   const uploads = await openUploads({ ...shared, store });
-  const jobs = await openJobs({ ...shared, store, detector, loaded, annotator, views, uploads });
+  const jobs = await openJobs({ ...shared, store, detector, annotator, views, uploads });
   const watches = await openWatches({ ...shared, store, jobs: jobs.service });
   const tracing = await openTelemetry(version, releases);
   logEndedJobs(jobs.service, logger);

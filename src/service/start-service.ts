@@ -56,6 +56,8 @@ export async function startService(
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
   cluster.start?.(server.url);
+  // An image that kills the process again and again does so in a service that listens.
+  jobs.start();
   keepListingProcess(releases);
   onReload(() => {
     logger.info({}, 'SIGHUP: reading models and API keys again');

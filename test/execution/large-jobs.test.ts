@@ -1,6 +1,6 @@
 /** Jobs of a size that only a cluster takes, over the real store and workers that answer after a while. */
 import { expect, test } from 'vitest';
-import { startJobs } from '../../src/jobs/jobs.js';
+import { createJobs } from '../../src/jobs/jobs.js';
 import { openStore } from '../../src/store/service-store.js';
 import { imagesNamed, openParts, specOf, TemporaryFolder } from '../jobs/job-folder.js';
 import { silent } from '../support/silent-logger.js';
@@ -15,7 +15,7 @@ const MIB = 2 ** 20;
 async function openCluster(folder: TemporaryFolder, workers: SimulatedWorker[]) {
   const detector = overWorkers(workers);
   const store = await openStore(folder.path);
-  const jobs = await startJobs(store, {
+  const jobs = await createJobs(store, {
     ...(await openParts(store, folder.path)),
     dataDir: folder.path,
     detector,
@@ -25,6 +25,7 @@ async function openCluster(folder: TemporaryFolder, workers: SimulatedWorker[]) 
     logger: silent,
     ageingSeconds: 3_600,
   });
+  jobs.start();
   return { detector, jobs };
 }
 

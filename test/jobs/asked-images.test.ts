@@ -12,7 +12,7 @@ import type { Region } from '../../src/api/region-rules.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import type { NativeWorker } from '../../src/execution/here/native-worker.js';
 import { openDetector } from '../../src/execution/here/open-detector.js';
-import { startJobs, type Jobs } from '../../src/jobs/jobs.js';
+import { createJobs, type Jobs } from '../../src/jobs/jobs.js';
 import type { JobImages } from '../../src/jobs/stored-images.js';
 import { loadConfig } from '../../src/settings/config.js';
 import { SumsByHour, type HourRow } from '../../src/store/count-sum.js';
@@ -47,13 +47,14 @@ beforeAll(async () => {
   const store = await openStore(folder.path);
   const parts = await openParts(store, folder.path, { imageRoots: roots });
   views = parts.views;
-  jobs = await startJobs(store, {
+  jobs = await createJobs(store, {
     ...config,
     ...parts,
     detector: overWorkers([worker]),
     volumePatienceMs: 0,
     logger: silent,
   });
+  jobs.start();
   await views.put('gate-2', { paths: [], regions: [regionBetween('gate', 0, 0.6)] }, null);
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@
 // every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
 import { LatticeError } from '../../dist/api/errors.js';
-import { startJobs } from '../../dist/jobs/jobs.js';
+import { createJobs } from '../../dist/jobs/jobs.js';
 import { openStore } from '../../dist/store/service-store.js';
 import { openUploads } from '../../dist/uploads/open-uploads.js';
 import { Views } from '../../dist/views/views.js';
@@ -31,7 +31,7 @@ const say = (line) => writeSync(1, `${line}\n`);
 const quiet = () => undefined;
 const logger = { info: quiet, warn: quiet, error: quiet };
 const store = await openStore(dataDir);
-const jobs = await startJobs(store, {
+const jobs = await createJobs(store, {
   views: await Views.open(store, []),
   uploads: await openUploads({
     config: { dataDir, imageRoots: [], uploadsMaxMb: 0 },
@@ -45,6 +45,7 @@ const jobs = await startJobs(store, {
   reserveBytes: 0,
   logger,
 });
+jobs.start();
 say('open');
 
 async function submitForEver(client) {

@@ -8,7 +8,7 @@ import { NO_ALLOWANCES } from '../../src/store/allowances.js';
 import type { Job, JobEvent, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { typedPaths } from '../../src/store/job-title.js';
-import { startJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
+import { createJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
 import { openStore, type ServiceStore } from '../../src/store/service-store.js';
 import { storeAllowances } from '../../src/store/store-allowances.js';
 import { openUploads } from '../../src/uploads/open-uploads.js';
@@ -108,7 +108,8 @@ export async function openTestJobs(
     ...parts,
     ...changes,
   };
-  const jobs = await startJobs(store, options);
+  const jobs = await createJobs(store, options);
+  jobs.start();
   const events: JobEvent[] = [];
   jobs.service.onEvent((event) => events.push(event));
   return {

@@ -8,7 +8,7 @@ import type { DetectRequest } from '../../src/execution/detector.js';
 import type { ImageOutcome, Job, JobSpec } from '../../src/store/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { taskId, type StoredJob } from '../../src/store/job-records.js';
-import { startJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
+import { createJobs, type Jobs, type JobsOptions } from '../../src/jobs/jobs.js';
 import { openStore, type ServiceStore, type WebhookQueue } from '../../src/store/service-store.js';
 import { ended, openParts, TemporaryFolder, type PartChanges } from '../jobs/job-folder.js';
 import { silent } from './silent-logger.js';
@@ -186,7 +186,7 @@ export class HeldJobs implements AsyncDisposable {
       },
     };
     this.parts = await openParts(this.#store, path, changes);
-    this.#jobs = await startJobs(held, {
+    this.#jobs = await createJobs(held, {
       ...this.parts,
       dataDir: path,
       detector: this.#detector,
@@ -199,6 +199,7 @@ export class HeldJobs implements AsyncDisposable {
       logger: silent,
       ...changes,
     });
+    this.#jobs.start();
     this.#countReaders();
   }
 

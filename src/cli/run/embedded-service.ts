@@ -67,6 +67,7 @@ export function embeddedPlace(given: Config, pictures: PictureFlags, verbose: bo
         };
         const parts = await openParts(config, logger, releases, stop.signal, options);
         await parts.cluster.loaded;
+        parts.jobs.start();
         const settings = await settingsOfRun(parts, config, flags);
         const catalogue = new ModelCatalogue(parts.models.detector);
         const chosen = await chosenPictures(pictures, settings.options, catalogue);

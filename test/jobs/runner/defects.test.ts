@@ -1,7 +1,7 @@
 /** A defect of the program in a store call: its job fails, the others and the process go on. */
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
-import { startJobs, type JobsOptions } from '../../../src/jobs/jobs.js';
+import { createJobs, type JobsOptions } from '../../../src/jobs/jobs.js';
 import { openStore, type ServiceStore } from '../../../src/store/service-store.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import { ended, openParts, specOf, TemporaryFolder } from '../job-folder.js';
@@ -42,7 +42,8 @@ test.each<[string, Replace]>([
     volumePatienceMs: 1_000,
     logger: { ...silent, error: (fields: object) => logged.push(fields) },
   };
-  const jobs = await startJobs({ ...store, ...replace(store) }, options);
+  const jobs = await createJobs({ ...store, ...replace(store) }, options);
+  jobs.start();
   const { job } = await jobs.service.submit(specOf());
   expect(await ended(jobs.service, job.jobId)).toMatchObject({
     status: 'failed',

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { listen } from '../../../../src/http/server/listen.js';
-import { startJobs } from '../../../../src/jobs/jobs.js';
+import { createJobs } from '../../../../src/jobs/jobs.js';
 import { openStore } from '../../../../src/store/service-store.js';
 import { imagesNamed, openParts, specOf, TemporaryFolder } from '../../../jobs/job-folder.js';
 import { silent } from '../../../support/silent-logger.js';
@@ -52,7 +52,7 @@ test('while 40,000 images are read other requests are answered', async () => {
   );
   const detector = overWorkers(workers);
   const store = await openStore(folder.path);
-  const jobs = await startJobs(store, {
+  const jobs = await createJobs(store, {
     ...(await openParts(store, folder.path)),
     dataDir: folder.path,
     detector,
@@ -61,6 +61,7 @@ test('while 40,000 images are read other requests are answered', async () => {
     volumePatienceMs: 0,
     logger: silent,
   });
+  jobs.start();
   const server = await listen(compose({}, { jobs: jobs.service }), { host: '127.0.0.1', port: 0 });
   const spec = specOf({ imagePaths: imagesNamed('i', IMAGES) });
   const { job } = await jobs.service.submit(spec);
