@@ -18,6 +18,8 @@ const MARK = '=== measurements ';
 /** Threads that the sources start run as compiled files, as in tests. */
 const THREADS = new URL('../test/support/compiled-threads.mjs', import.meta.url).href;
 
+type Answered = Measurement & { question: string };
+
 async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2);
   if (first === '--only' && rest[0] !== undefined) {
@@ -34,8 +36,7 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const rows: Measurement[] = [];
-  const ofScale: Measurement[] = [];
+  const answered: Answered[] = [];
   for (const question of wanted) {
     console.log(`== ${question}`);
     const asked = spawnSync(
@@ -50,11 +51,16 @@ async function main(): Promise<void> {
     if (line === undefined) throw new Error(`${question} gave no figures:\n${asked.stdout}`);
     const answers = JSON.parse(line.slice(MARK.length)) as Measurement[];
     console.log(textTable(answers.map(figureRow)));
-    (SCALE.includes(question) ? ofScale : rows).push(...answers);
+    answered.push(...answers.map((answer) => ({ question, ...answer })));
   }
-  if (first === undefined) await record(`${HERE}README.md`, 'npm run bench', '', rows);
+  const isOfScale = ({ question }: Answered) => SCALE.includes(question);
+  if (first === undefined) {
+    const others = answered.filter((each) => !isOfScale(each));
+    await record(`${HERE}README.md`, 'npm run bench', '', others);
+  }
   if (first === undefined || first === 'scale') {
-    await record(`${HERE}../docs/scale.md`, 'npm run bench -- scale', 'scale-', ofScale);
+    const page = `${HERE}../docs/scale.md`;
+    await record(page, 'npm run bench -- scale', 'scale-', answered.filter(isOfScale));
   }
 }
 
@@ -64,12 +70,12 @@ async function ask(question: string): Promise<void> {
   console.log(MARK + JSON.stringify(await loaded.default()));
 }
 
-/** Into a file of results/, and into the page's section "figures". */
+/** Into a file of results/, and into the page's section "figures", where each question has a table. */
 async function record(
   page: string,
   command: string,
   prefix: string,
-  measurements: Measurement[],
+  measurements: Answered[],
 ): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
   mkdirSync(`${HERE}results`, { recursive: true });
@@ -77,8 +83,12 @@ async function record(
     `${HERE}results/${prefix}${date}.json`,
     `${JSON.stringify({ date, machine: machine(), command, measurements }, null, 2)}\n`,
   );
-  const table = markdownTable(measurements.map(figureRow));
-  const text = `Measured ${date} by \`${command}\` on ${machine()}.\n\n${table}`;
+  const questions = [...new Set(measurements.map(({ question }) => question))];
+  const tables = questions.map((question) => {
+    const rows = measurements.filter((each) => each.question === question);
+    return `### ${question}\n\n${markdownTable(rows.map(figureRow))}`;
+  });
+  const text = [`Measured ${date} by \`${command}\` on ${machine()}.`, ...tables].join('\n\n');
   await replaceSection(page, 'figures', text);
 }
 
