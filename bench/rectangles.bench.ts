@@ -25,7 +25,7 @@ export default async function rectangles(): Promise<Measurement[]> {
   const saved = median(having.map((ms, index) => 1 - ms / without[index]!));
   return [
     {
-      what: 'sync detect over HTTP, every rectangle, p50',
+      what: 'sync detect over HTTP, rectangles, p50',
       value: summarise(having).p50,
       unit: 'ms',
       baseline: { what: '640 x 640 only, p50', value: summarise(without).p50 },

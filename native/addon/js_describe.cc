@@ -70,7 +70,6 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("inputHeight", info.input_height);
   object.Set("fixedBatch", info.fixed_batch);
   object.Set("layout", NameOf(info.head.layout));
-  object.Set("anyRectangle", info.any_rectangle);
   object.Set("rectangles", rectangles);
   object.Set("without", ToNames(env, info.without));
   object.Set("sha256", info.sha256);

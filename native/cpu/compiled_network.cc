@@ -12,6 +12,7 @@
 #include "native/cpu/library_and_cpu.h"
 #include "native/cpu/network_traits.h"
 #include "native/cpu/openvino_model.h"
+#include "native/cpu/rectangles.h"
 #include "native/kept/file_name.h"
 #include "native/kept/kept_folder.h"
 #include "native/layouts/known_layout.h"
@@ -93,6 +94,7 @@ ModelInfo Described(ModelInfo info, const NetworkTraits& traits, CpuPrecision pr
   info.device = "CPU";
   info.precision = precision.bf16 ? "bf16" : "f32";
   if (traits.quantization == Quantization::kUnsigned) info.precision = "int8";
+  if (info.any_rectangle) info.rectangles = UsualRectangles(info);
   return info;
 }
 

@@ -166,12 +166,6 @@ class CpuEngine final : public Engine {
   // The smallest input that holds the image as large as the model's own does.
   InputSize SizeFor(const LetterboxTransform& own) const {
     const ModelInfo& model = info();
-    const auto whole_strides = [&](int side) {
-      return (side + model.stride - 1) / model.stride * model.stride;
-    };
-    if (model.any_rectangle) {
-      return {whole_strides(own.resized_width), whole_strides(own.resized_height)};
-    }
     for (const InputSize& size : model.rectangles) {
       if (own.resized_width <= size.width && own.resized_height <= size.height) return size;
     }

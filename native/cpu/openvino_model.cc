@@ -7,6 +7,7 @@
 
 #include "native/cpu/head_check.h"
 #include "native/cpu/openvino_core.h"
+#include "native/cpu/rectangles.h"
 #include "native/model/box_choice.h"
 #include "native/model/detection_head.h"
 #include "native/model/model_description.h"
@@ -118,17 +119,6 @@ std::string Obstacle(const ov::Model& network, const ModelInfo& info, bool open_
   }
   if (!RunsAt(network, info.head, size)) return "its network fits its own input only.";
   return {};
-}
-
-// Each once, the smallest first.
-std::vector<InputSize> SmallestFirst(const std::vector<InputSize>& rectangles) {
-  std::vector<InputSize> sizes;
-  for (const InputSize& size : rectangles) {
-    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
-  }
-  std::stable_sort(sizes.begin(), sizes.end(),
-                   [](const InputSize& a, const InputSize& b) { return a.area() < b.area(); });
-  return sizes;
 }
 
 void ChooseRectangles(const ov::Model& network, bool open_sides,

@@ -24,9 +24,9 @@ struct OpenVinoModel {
 };
 
 // Cuts the network at its head where that is proven to give the same boxes (head_check.h), else
-// leaves it whole. Rectangles: for no list every smaller one, if the file leaves its sides open;
-// else those of the list that it can run at, which a whole network with fixed sides cannot. Codes
-// of OpenVinoNetwork::Load; signed 8-bit exports before opset 13 are kInvalidModel too. Throws what
+// leaves it whole. Rectangles: without a list info.any_rectangle tells whether there are any; else
+// those of the list that it can run at, which a whole network with fixed sides cannot. Codes of
+// OpenVinoNetwork::Load; signed 8-bit exports before opset 13 are kInvalidModel too. Throws what
 // the library throws.
 //
 // `file`: the bytes of the model; `described`: what DescribeMetadata has made of them.

@@ -48,9 +48,9 @@ struct EngineOptions {
   size_t most_kept_bytes = size_t{2} << 30;
   bool anew = false;  // compiles although there is a network, which is replaced. CPU only.
   // Smaller inputs beside the model's own: an image takes the smallest that holds it at the scale
-  // that it would have in the model's own, which is less to compute. Without a list every smaller
-  // input of a model whose file leaves the sides variable, as the predictor of YOLO does; an empty
-  // list is none. CPU only.
+  // that it would have in the model's own, which is less to compute. Without a list those of the
+  // usual shapes of pictures, for a model whose file leaves the sides variable; an empty list is
+  // none. CPU only.
   std::optional<std::vector<InputSize>> rectangles = std::nullopt;
 };
 

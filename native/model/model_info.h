@@ -22,7 +22,7 @@ struct NetworkTraits {
   int input_height = 0;
   Head head;
   int anchors = 0;             // in the output of a whole network; 0 for a cut one
-  bool any_rectangle = false;  // also runs at smaller inputs with sides of whole strides
+  bool any_rectangle = false;  // could run at every smaller input with sides of whole strides
   int fixed_batch = 0;         // 0 = any
   // True: pictures are stretched to the whole input. False: they keep their proportions.
   bool stretched = false;
@@ -37,7 +37,7 @@ struct NetworkTraits {
 struct ModelInfo : NetworkTraits {
   std::string task;  // always "detect" once loaded
   std::vector<std::string> names;
-  std::vector<InputSize> rectangles;  // smaller inputs that it also runs at, beside any_rectangle
+  std::vector<InputSize> rectangles;  // smaller inputs that it also runs at, the smallest first
   std::vector<std::string> without;   // a sentence for each requested ability that it lacks
   int stride = 32;
   std::string device;     // "CPU", or the GPU's name

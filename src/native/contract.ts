@@ -148,9 +148,7 @@ export interface NativeModel {
   inputHeight: number;
   /** 0 = any batch size, else the export's fixed batch. */
   fixedBatch: number;
-  /** Whether the model also runs at every smaller input whose sides its stride divides. */
-  anyRectangle: boolean;
-  /** Smaller inputs that the model also runs at, if `anyRectangle` is false. */
+  /** Smaller inputs that the model also runs at, the smallest first. */
   rectangles: NativeInputSize[];
   /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
   without: string[];

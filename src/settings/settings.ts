@@ -207,7 +207,7 @@ export const settings = {
     .default('auto')
     .refine((text) => readRectangles(text) !== null, 'must be auto, off, or like 640x384,480x640')
     .describe(
-      "on the CPU, inputs smaller than the model's own, for photos of another shape; auto: for exports with variable sides the smallest input that holds the photo, as the predictor of YOLO does; off: none; or a list such as 640x384,480x640",
+      "on the CPU, inputs smaller than the model's own, for photos of another shape; auto: for exports with variable sides the smallest of 13 inputs of usual shapes that holds the photo; off: none; or a list such as 640x384,480x640",
     )
     .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
   cluster: z

@@ -111,7 +111,6 @@ it('runs in f32, whatever the machine offers, and at its own input only', () => 
     precision: 'f32',
     inputWidth: 64,
     inputHeight: 64,
-    anyRectangle: false,
     rectangles: [],
   });
 });

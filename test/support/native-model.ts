@@ -9,7 +9,6 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     inputWidth: 640,
     inputHeight: 640,
     fixedBatch: 0,
-    anyRectangle: false,
     rectangles: [],
     without: [],
     layout: 'scales',

@@ -6,6 +6,8 @@ import type { NativeInputSize, NativeModel } from '../../native/contract.js';
 import { judgePart, type KnownBox, type KnownPicture, type Picture } from './model-check.js';
 import type { Detection } from '../../api/schemas/image.js';
 
+type Size = Pick<Picture, 'width' | 'height'>;
+
 /**
  * The fault at one of two inputs, each checked with the part of the picture that it takes; null where nothing is. The
  * whole picture has been judged before: an input that takes all of it is left out.
@@ -15,7 +17,7 @@ export async function faultOfInputs(
   known: KnownPicture,
   look: (picture: KnownPicture['picture']) => Promise<Detection[]>,
 ): Promise<string | null> {
-  const rectangle = largestRectangle(model);
+  const rectangle = rectangleFor(known.picture, model);
   if (rectangle === null) return null;
   for (const input of [{ width: model.inputWidth, height: model.inputHeight }, rectangle]) {
     const part = partOfShape(known, input);
@@ -26,31 +28,30 @@ export async function faultOfInputs(
   return null;
 }
 
-/** The inputs that show the most of the picture; null for a model with one input. */
-function largestRectangle({
-  inputWidth,
-  inputHeight,
-  stride,
-  anyRectangle,
-  rectangles,
-}: NativeModel): NativeInputSize | null {
-  if (!anyRectangle) return rectangles.at(-1) ?? null;
-  // 3:4, as many photos; whole strides.
-  const height = Math.ceil((0.75 * inputHeight) / stride) * stride;
-  return height < inputHeight ? { width: inputWidth, height } : null;
+/** The rectangle that shows the most of the picture; null for a model with one input. */
+function rectangleFor(picture: Size, { rectangles }: NativeModel): NativeInputSize | null {
+  const shown = (shape: Size): number => {
+    const { width, height } = sizeOfPart(picture, shape);
+    return width * height;
+  };
+  return rectangles.reduce<NativeInputSize | null>(
+    (best, each) => (best === null || shown(each) > shown(best) ? each : best),
+    null,
+  );
+}
+
+/** In pixels, of the largest part of the picture with the shape. */
+function sizeOfPart(picture: Size, shape: Size): Size {
+  const scale = Math.min(picture.width / shape.width, picture.height / shape.height);
+  return { width: Math.floor(shape.width * scale), height: Math.floor(shape.height * scale) };
 }
 
 /**
  * The largest part of a known picture that has the shape of an input, so that it goes through that one. It lies about
  * the largest of the boxes, and has the boxes that lie in it as a whole.
  */
-export function partOfShape(
-  { picture, boxes }: KnownPicture,
-  shape: { width: number; height: number },
-): KnownPicture {
-  const scale = Math.min(picture.width / shape.width, picture.height / shape.height);
-  const width = Math.floor(shape.width * scale);
-  const height = Math.floor(shape.height * scale);
+export function partOfShape({ picture, boxes }: KnownPicture, shape: Size): KnownPicture {
+  const { width, height } = sizeOfPart(picture, shape);
   const [x1, y1, x2, y2] = largest(boxes) ?? [0, 0, picture.width, picture.height];
   const left = start((x1 + x2) / 2, width, picture.width);
   const top = start((y1 + y2) / 2, height, picture.height);

@@ -170,7 +170,7 @@ TEST(OpenVinoNetworkTest, AKeptNetworkIsAsOneThatIsCompiled) {
     EXPECT_EQ(one.head.layout, other.head.layout);
     EXPECT_EQ(one.head.strides, other.head.strides);
     EXPECT_EQ(one.anchors, other.anchors);
-    EXPECT_EQ(one.any_rectangle, other.any_rectangle);
+    EXPECT_EQ(one.rectangles, other.rectangles);
     EXPECT_EQ(one.precision, other.precision);
     EXPECT_EQ(one.metadata, other.metadata);
     EXPECT_EQ(OwnSize(*compiled), OwnSize(*kept));
@@ -231,8 +231,8 @@ TEST(OpenVinoNetworkTest, AnotherPrecisionOrFileIsAnotherKeptNetwork) {
   EXPECT_EQ(NetworksIn(folder.path()).size(), 2u);
   EngineOptions listed = KeptIn(folder.path());
   listed.rectangles = std::vector<InputSize>{};
-  EXPECT_FALSE(Load(copy, listed)->info().any_rectangle);
-  EXPECT_TRUE(Load(copy, KeptIn(folder.path()))->info().any_rectangle);
+  EXPECT_TRUE(Load(copy, listed)->info().rectangles.empty());
+  EXPECT_FALSE(Load(copy, KeptIn(folder.path()))->info().rectangles.empty());
 }
 
 TEST(OpenVinoNetworkTest, ADamagedNetworkIsCompiledAnewAndAnUnusableFolderIsNone) {
@@ -364,7 +364,7 @@ TEST(OpenVinoNetworkTest, AWideBatchHasAsManySlotsAsPayAndGivesTheSameNumbers) {
 TEST(OpenVinoNetworkTest, AnInputIsComputedAlikeWithOpenAndWithClosedSides) {
   const auto open = Load(kBundled, At(std::nullopt));
   const auto closed = Load(kBundled, At(std::vector<InputSize>{}));
-  EXPECT_FALSE(closed->info().any_rectangle);
+  EXPECT_TRUE(closed->info().rectangles.empty());
   const auto input = Noise(InputFloats(*open), 8);
   const auto one = RunOne(*open, 0, input);
   const auto other = RunOne(*closed, 0, input);
@@ -380,7 +380,6 @@ TEST(OpenVinoNetworkTest, RunsAtTheRectanglesOfAList) {
     }
     const auto engine = Load(path, At({{{480, 640}, {640, 384}, {640, 32}, {640, 384}}}));
     ASSERT_NE(engine, nullptr);
-    EXPECT_FALSE(engine->info().any_rectangle);
     EXPECT_EQ(engine->info().rectangles,
               (std::vector<InputSize>{{640, 32}, {640, 384}, {480, 640}}));
     EXPECT_TRUE(engine->info().without.empty());
@@ -395,7 +394,7 @@ TEST(OpenVinoNetworkTest, ExportsWithFixedSidesRunAtTheirOwnInput) {
   SKIP_WITHOUT(kShared + "yolov8n.onnx");
   const auto engine = Load(kShared + "yolov8n.onnx", At(std::nullopt));
   EXPECT_EQ(engine->info().head.layout, HeadLayout::kScales);
-  EXPECT_FALSE(engine->info().any_rectangle);
+  EXPECT_TRUE(engine->info().rectangles.empty());
   EXPECT_TRUE(engine->info().without.empty());
 }
 
