@@ -6,6 +6,8 @@ import { median, summarise } from './load/percentiles.js';
 import { openBareCore, photoTask, serve, setting, type Measurement } from './setting.js';
 
 const SECONDS = 6;
+/** Several clients have another network than one, which each new shape of photo prepares. */
+const WARM_UP_SECONDS = 4;
 
 export default async function syncThroughput(): Promise<Measurement[]> {
   const at = setting();
@@ -13,10 +15,10 @@ export default async function syncThroughput(): Promise<Measurement[]> {
   await using service = await serve(at);
   const client = new HttpClient(service.url, 64);
   const detect = (turn: number) => client.detect(at.photos[turn % at.photos.length]);
-  await closedLoopFor(1, 2, detect);
   const rows: Measurement[] = [];
   for (const clients of [1, 8, 32]) {
     const most = await mostPerSecond(at, 'sync', clients);
+    await closedLoopFor(WARM_UP_SECONDS, clients, detect);
     const load = await closedLoopFor(SECONDS, clients, detect);
     if (load.failures > 0) throw new Error(`${load.failures} requests failed`);
     rows.push({
