@@ -3,14 +3,17 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <openvino/openvino.hpp>
 #include <openvino/opsets/opset8.hpp>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,11 +30,10 @@ constexpr double kBf16Gain = 1.1;
 constexpr double kEightBitGain = 1.15;
 constexpr int kRounds = 4;
 
-// An answer is kept where the gain is so much larger or smaller than needed: noise would not turn
-// it.
+// A gain that is so much larger or smaller than needed is measured once: noise would not turn the
+// answer. Any other is measured at so many starts.
 constexpr double kClear = 1.2;
-constexpr char kYes = '1';
-constexpr char kNo = '0';
+constexpr size_t kStarts = 5;
 
 enum class Arithmetic { kF32, kBf16, kEightBit };
 
@@ -139,21 +141,47 @@ std::optional<KeptFolder> OpenFolder(const std::string& folder) {
   return *std::move(opened);
 }
 
-// Whether the gain is as large as needed: as the kept file says, or as `measure` finds.
+// The file has the gains as text, with a blank behind each.
+std::vector<double> LoadGains(const KeptFolder& folder, const std::string& file) {
+  const auto bytes = folder.Load(file);
+  if (!bytes) return {};
+  std::istringstream text(std::string(bytes->begin(), bytes->end()));
+  return {std::istream_iterator<double>(text), {}};
+}
+
+void StoreGains(const KeptFolder& folder, const std::string& file,
+                const std::vector<double>& gains) {
+  const auto lock = folder.Lock("gains", Clock::now());
+  if (!lock.ok()) return;
+  std::ostringstream text;
+  for (const double gain : gains) text << gain << ' ';
+  (void)folder.Store(file, text.str());
+}
+
+double Median(std::vector<double> gains) {
+  const auto middle = gains.begin() + static_cast<ptrdiff_t>(gains.size() / 2);
+  std::nth_element(gains.begin(), middle, gains.end());
+  return *middle;
+}
+
+bool IsSettled(const std::vector<double>& gains, double needed) {
+  if (gains.empty()) return false;
+  const double gain = Median(gains);
+  return gains.size() >= kStarts || gain >= needed * kClear || gain * kClear <= needed;
+}
+
+// Whether the gain is as large as needed: the median of those that the kept file has, and of one
+// more by `measure` while they are not settled.
 bool IsEnough(const std::string& name, double needed, const std::string& kept_folder,
               const std::function<double()>& measure) {
   const auto folder = OpenFolder(kept_folder);
   const std::string file = name + "_" + HashPart(LibraryAndCpu()) + ".gain";
-  const auto kept = folder ? folder->Load(file) : std::nullopt;
-  if (kept && kept->size() == 1) return kept->front() == kYes;
-  const double gain = measure();
-  const char answer = gain >= needed ? kYes : kNo;
-  const bool is_clear = gain >= needed * kClear || gain * kClear <= needed;
-  if (folder && is_clear) {
-    const auto lock = folder->Lock("gains", Clock::now());
-    if (lock.ok()) (void)folder->Store(file, {&answer, 1});
+  std::vector<double> gains = folder ? LoadGains(*folder, file) : std::vector<double>();
+  if (!IsSettled(gains, needed)) {
+    gains.push_back(measure());
+    if (folder) StoreGains(*folder, file, gains);
   }
-  return answer == kYes;
+  return Median(gains) >= needed;
 }
 
 bool Bf16Pays(const std::string& kept_folder) {
