@@ -59,6 +59,10 @@ describe.skipIf(browserPath === null)('the page', () => {
     const chooser = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Open pictures of this machine' }).click();
     expect((await chooser).isMultiple()).toBe(true);
+    await page.getByText('lattice serve --image-roots FOLDER').waitFor();
+    await page.getByRole('button', { name: 'Use the example' }).click();
+    await page.locator('.stage img').waitFor();
+    await page.locator('.box-lines .box').first().waitFor();
     await page.unroute('**/v1/images?*');
   });
 

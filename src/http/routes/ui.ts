@@ -13,7 +13,7 @@ import type { AddRoute } from '../route.js';
 const PAGE = 'index.html';
 /** The output of Vite (`npm run build`): one page, and files beside it without folders. */
 const BUILT = join(PACKAGE_ROOT, 'dist', 'ui');
-const ASSET = /^[a-z][\w-]*\.(?:css|js|svg|woff2|txt)$/i;
+const ASSET = /^[a-z][\w-]*\.(?:css|js|svg|jpg|woff2|txt)$/i;
 
 /** Pictures are blobs, because an `img` element cannot send a key. The browser refuses markup made from text. */
 const POLICY =
@@ -57,7 +57,8 @@ export function uiRoutes(route: AddRoute): void {
       path: '/ui/{asset}',
       operationId: 'uiAsset',
       summary: 'A file of the live page',
-      description: 'Scripts, style, font and icon of `/ui`, with an ETag. They need no key.',
+      description:
+        'Scripts, style, font, icon and example of `/ui`, with an ETag. They need no key.',
       tags: ['System'],
       security: [],
       request: { params: z.object({ asset: z.string().openapi({ example: 'main.js' }) }) },
@@ -65,6 +66,7 @@ export function uiRoutes(route: AddRoute): void {
         'text/css',
         'text/javascript',
         'image/svg+xml',
+        'image/jpeg',
         'font/woff2',
         'text/plain',
       ]),

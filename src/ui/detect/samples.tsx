@@ -7,9 +7,22 @@ import { Empty } from '../parts/empty.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { service } from '../session/session.js';
 import { visible } from '../text/format.js';
-import { detect } from './detection.js';
+import { detect, fault } from './detection.js';
 
 const SHOWN = 3;
+
+/** A picture that is part of the page, for a service without any. */
+const EXAMPLE = new URL('../../../models/demo/street.jpg', import.meta.url);
+
+function detectExample(): void {
+  fetch(EXAMPLE)
+    .then((answer) => answer.blob())
+    .then(
+      (bytes) =>
+        detect({ kind: 'file', file: new File([bytes], 'street.jpg', { type: bytes.type }) }),
+      (error: unknown) => (fault.value = error),
+    );
+}
 
 interface SamplesProps {
   /** Opens the image folders. */
@@ -33,27 +46,33 @@ export function Samples({ onPick, onOpen }: SamplesProps) {
         {pictures.value?.length === 0 ? (
           <>
             <p>
-              The image folders of the service have no pictures yet. Drop one here, paste it, or
-              open one of your own. Several, or a folder, become a job.
+              Drop one here, paste it, or open one of your own. Several, or a folder, become a job.
             </p>
             <p class="row">
               <Button icon="upload" class="primary" onClick={onOpen}>
                 Open pictures of this machine
               </Button>
-              <Button icon="folder" onClick={onPick}>
-                Browse the folders
+              <Button icon="picture" onClick={detectExample}>
+                Use the example
               </Button>
+            </p>
+            <p>
+              The image folders of the service have no pictures. Whoever runs it names others with{' '}
+              <code>lattice serve --image-roots FOLDER</code>.
             </p>
           </>
         ) : (
           <>
             <p>
-              Drop one here, paste it, open a file, or choose one from the image folders. Several,
-              or a folder, become a job.
+              Drop one here, paste it, or choose one from the image folders. Several, or a folder,
+              become a job.
             </p>
             <p class="row">
               <Button icon="folder" class="primary" onClick={onPick}>
                 Browse the folders
+              </Button>
+              <Button icon="upload" onClick={onOpen}>
+                Open pictures of this machine
               </Button>
             </p>
           </>

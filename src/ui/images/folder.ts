@@ -18,19 +18,26 @@ export function folderTrail(path: string): { name: string; path: string }[] {
   }));
 }
 
-/** Pictures to begin with: those of the roots, else those of the first folder that has some. */
+/** Folders that are looked into for pictures to begin with. */
+const LOOKS = 8;
+
+/**
+ * Pictures to begin with: those of the roots, else those of the first folder that has some, a folder before those in
+ * it. Null where that many looks do not show whether there are any.
+ */
 export async function firstPictures(
   service: Pick<LatticeClient, 'folder'>,
   count: number,
-): Promise<FolderEntry[]> {
-  let under = '';
-  for (let depth = 0; depth < 4; depth += 1) {
-    const { entries } = await service.folder({ under, limit: 100 });
+): Promise<FolderEntry[] | null> {
+  const folders = [''];
+  let isWhole = true;
+  for (const [look, under] of folders.entries()) {
+    if (look === LOOKS) return null;
+    const { entries, next_cursor } = await service.folder({ under, limit: 100 });
     const pictures = entries.filter(({ type }) => type === 'image');
     if (pictures.length > 0) return pictures.slice(0, count);
-    const [folder] = entries;
-    if (folder === undefined) return [];
-    under = folder.path;
+    folders.push(...entries.map(({ path }) => path));
+    isWhole &&= next_cursor === null;
   }
-  return [];
+  return isWhole ? [] : null;
 }
