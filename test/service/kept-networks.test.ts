@@ -91,20 +91,25 @@ async function chosenPrecision(): Promise<string> {
   return models.find((model) => model.is_default)!.precision;
 }
 
-test('what was measured of the CPU is kept, and taken by the next start', async () => {
-  const measured = await chosenPrecision();
+/** Where a start has kept how much faster 8 bits are. */
+function keptGain(): { folder: string; file: string } {
   const folder = join(scratch, 'data', 'engines');
   const file = readdirSync(folder).find((name) => /^int8-over-.*\.gain$/.test(name));
+  return { folder, file: file! };
+}
+
+test('what was measured of the CPU is kept, and taken by the next start', async () => {
+  const measured = await chosenPrecision();
+  const { folder, file } = keptGain();
   for (const gain of measured === 'int8' ? ['0.5', '3'] : ['3', '0.5']) {
-    await keep(folder, file!, gain);
+    await keep(folder, file, gain);
     expect((await chosenPrecision()) === 'int8', gain).toBe(gain === '3');
   }
 });
 
 test('a gain that is close to the least one is measured until the median of five decides', async () => {
   await chosenPrecision();
-  const folder = join(scratch, 'data', 'engines');
-  const file = readdirSync(folder).find((name) => /^int8-over-.*\.gain$/.test(name))!;
+  const { folder, file } = keptGain();
   const count = async () => (await readKept(folder, file))?.trim().split(' ').length;
   await keep(folder, file, '1.1 1.1 1.1 1.1');
   expect(await chosenPrecision()).not.toBe('int8');

@@ -57,8 +57,8 @@ export function Samples({ onPick, onOpen }: SamplesProps) {
               </Button>
             </p>
             <p>
-              The image folders of the service have no pictures. Whoever runs it names others with{' '}
-              <code>lattice serve --image-roots FOLDER</code>.
+              The image folders of the service have no pictures. To name other folders, start it
+              with <code>lattice serve --image-roots FOLDER</code>.
             </p>
           </>
         ) : (
